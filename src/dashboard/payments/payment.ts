@@ -190,7 +190,7 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
         html`<a dir="auto" href="/dashboard/plans/${plan.id}">${planName(words, plan)}</a>`,
       ],
       [t.created, instant(words, madeAt(row))],
-      paidAt === null ? expiryFact(words, t, row) : null,
+      paidAt === null ? expiryFact(words, { expires: t.expires, expired: t.expired }, row) : null,
       ...(paidAt === null ? [] : paidFacts(words, row.id, paidAt, progress)),
       copyableFact(words, t.wallet, checksummed(row.wallet_address)),
       copyableFact(words, t.id, row.id),
