@@ -8,6 +8,7 @@ import { eraseOld } from './customers/erase-old.ts';
 import { type Change, listenForChanges } from './db/changes.ts';
 import { type Due, readWaits } from './db/due.ts';
 import { analyzeGrown } from './db/statistics.ts';
+import { alarmMissingKeys } from './db/waiting-for-keys.ts';
 import { makeSleeper, type Sleeper } from './lib/concurrency/sleeper.ts';
 import { jitter, pause } from './lib/time.ts';
 import { loopPass } from './lib/trace.ts';
@@ -116,6 +117,7 @@ const loops: Loop[] = [
   },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
   { name: 'watch the reading of chains', everyMs: minute, run: alarmSilentChains },
+  { name: 'watch what waits for secret keys', everyMs: minute, run: alarmMissingKeys },
   { name: 'index metadata', everyMs: minute, run: indexMetadata },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },

@@ -7,6 +7,8 @@ import type { Mode } from '../lib/mode.ts';
 export type AlarmDetails = {
   mail_transport: { waiting: number };
   mail_failing: { fault: string };
+  /** A key of SECRET_KEYS that a node lacks, and how many webhook endpoints and mails wait for it. */
+  secret_key_missing: { keyId: string; endpoints: number; mails: number };
   phone_gateway: { fault: string };
   receipts_missing: { fault: string };
   /** Some of the merchants, and how many there are. */
@@ -58,6 +60,8 @@ const sentences: ByAlarmKind<string> = {
   mail_transport: ({ waiting }) =>
     `${waiting === 1 ? '1 e-mail is waiting' : `${waiting} e-mails are waiting`}: no mail server is configured; set SMTP_URL and MAIL_FROM.`,
   mail_failing: ({ fault }) => `An e-mail could not be sent: ${fault}`,
+  secret_key_missing: ({ keyId, endpoints, mails }) =>
+    `Something waits for the secret key ${keyId}, which a node lacks. Webhook endpoints: ${endpoints}, e-mails: ${mails}. Give every node the same SECRET_KEYS. If the key is lost, run secrets forget ${keyId} and rotate the webhook secrets that doctor then names.`,
   phone_gateway: ({ fault }) => `The phone message gateway is not working: ${fault}.`,
   receipts_missing: ({ fault }) => `Receipts for verified payments cannot be created: ${fault}`,
   recoveries_stuck: ({ accountIds, count }) =>

@@ -1,6 +1,6 @@
 import { decrypt, keyedHash, type SecretKey } from '../lib/encrypt.ts';
 import { StartFault } from '../lib/start-fault.ts';
-import type { Sql } from './connection.ts';
+import type { Sql, Tx } from './connection.ts';
 import type { Fragment } from './sql.ts';
 
 type Mark = { key_id: string; mark: Uint8Array | null; forgotten_at: Date | null };
@@ -61,9 +61,12 @@ function differs(id: string): string {
   return `${where} has a different key "${id}" than the one with which this database was written. Put the earlier key back; a new key needs its own id and goes in front.`;
 }
 
-/** The id of the key that encrypted a value: it stands in front, behind its length. See `encrypt`. */
-export const keyIdIn = (sql: Sql, bytes: Fragment): Fragment =>
-  sql`encode(substring(${bytes} from 2 for get_byte(${bytes}, 0)), 'escape')`;
+/**
+ * The id of the key that encrypted a value: it stands in front, behind its length. See `encrypt`. Of a large value only
+ * its beginning is read.
+ */
+export const keyIdIn = (sql: Sql | Tx, bytes: Fragment): Fragment =>
+  sql`encode(substring(${bytes} from 2 for get_byte(substring(${bytes} from 1 for 1), 0)), 'escape')`;
 
 /** How many values are encrypted with each key, with one example. */
 function readKeyUses(sql: Sql): Promise<KeyUse[]> {

@@ -3,6 +3,7 @@ import { type RelayerStatus, relayerStatus } from '../chain/relay/status.ts';
 import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
 import { machineAheadMs } from '../db/database-clock.ts';
+import { missingKeys } from '../db/secret-keys.ts';
 import { isWritable } from '../db/writable.ts';
 import { within } from '../lib/time.ts';
 import { callSeconds } from './call-metrics.ts';
@@ -43,6 +44,9 @@ export function openRegistry(ctx: Context): Registry {
     const [row] = await ctx.db.sql`
       select count(*) as due from webhook_deliveries where state = 'waiting' and next_attempt_at <= now()`;
     self.set(Number(row?.due));
+  });
+  gauge('quittance_secret_keys_missing', 'Secret keys that other nodes use and this one lacks', [], async (self) => {
+    self.set((await missingKeys(ctx.db.sql, ctx.config.secretKeys)).length);
   });
   gauge('quittance_alarms', 'Raised alarms', ['kind', 'chain_id'], async (self) => {
     const counts = await countAlarms(ctx.db.sql);

@@ -1,5 +1,6 @@
 import type { Sql } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
+import { keyIdIn } from '../db/secret-keys.ts';
 import type { Fragment } from '../db/sql.ts';
 import { nilUuid } from '../lib/ids.ts';
 import type { StoredContent } from './content.ts';
@@ -31,10 +32,20 @@ export type Busy = { bySender: ReadonlyMap<string, number>; servers: string[]; s
 /**
  * Claims a mail by moving its next attempt: a crash in between delays it, but does not lose it. The sender with the
  * fewest mails under way comes first, so one with thousands delays nobody. Also sorting by the sender, which is fixed,
- * makes the planner read the index in its order and stop at the first row.
+ * makes the planner read the index in its order and stop at the first row. Mails whose key this node lacks are left to
+ * others. Those of a key that was given up are claimed: they fail, and are given up like others that cannot be sent.
+ *
+ * @param keyIds the ids of the secret keys that this node has
  */
-export async function claimMail(sql: Sql, urgent: boolean, busy: Busy): Promise<Claimed | null> {
-  const isFree = sql`lower(split_part(recipient, '@', -1)) <> all(${busy.servers}::text[])`;
+export async function claimMail(
+  sql: Sql,
+  urgent: boolean,
+  busy: Busy,
+  keyIds: readonly string[],
+): Promise<Claimed | null> {
+  const isReadable = sql`(sealed is null or ${keyIdIn(sql, sql`sealed`)} = any(${keyIds}::text[])
+    or ${keyIdIn(sql, sql`sealed`)} in (select key_id from secret_key_marks where forgotten_at is not null))`;
+  const isFree = sql`lower(split_part(recipient, '@', -1)) <> all(${busy.servers}::text[]) and ${isReadable}`;
   const waits = sql`sent_at is null and next_attempt_at < 'infinity' and urgent = ${urgent}`;
   const [mail] = await sql<Claimed[]>`
     with recursive senders as (

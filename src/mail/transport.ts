@@ -55,6 +55,7 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
     return 0;
   }
   await clearAlarm(ctx.db.sql, 'mail_transport');
+  const keyIds = ctx.config.secretKeys.map(({ id }) => id);
   const underWay = new Set<Claimed>();
   const polledPastBusy = new Map<boolean, number>();
   const take = async () => {
@@ -66,7 +67,7 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
         const isBusy = busy.servers.length + busy.senders.length > 0;
         const polledAt = polledPastBusy.get(lane.urgent) ?? Number.NEGATIVE_INFINITY;
         if (isBusy && performance.now() - polledAt < pollPastBusyMs) break;
-        const mail = await claimMail(ctx.db.sql, lane.urgent, busy);
+        const mail = await claimMail(ctx.db.sql, lane.urgent, busy, keyIds);
         if (!mail) {
           if (isBusy) polledPastBusy.set(lane.urgent, performance.now());
           break;

@@ -24,18 +24,23 @@ export function createDeliveryDeps(ctx: Context, options: PosterOptions = {}): D
 
 export type FinishedAttempt = { claimed: ClaimedDelivery; record: AttemptRecord; succeeded: boolean; gone: boolean };
 
-type Secrets = { secret: string; pending: string | null };
-
 /** Decrypted once for each claim of an endpoint: one of its deliveries would take as long as the rest of signing. */
-const openedSecrets = new WeakMap<ClaimedEndpoint, Secrets>();
+const openedSecrets = new WeakMap<Uint8Array, string>();
 
-function secretsOf({ config: { secretKeys } }: Context, endpoint: ClaimedEndpoint): Secrets {
-  const known = openedSecrets.get(endpoint);
-  if (known) return known;
-  const pending = endpoint.pending_secret && decrypt(secretKeys, endpoint.pending_secret);
-  const opened = { secret: decrypt(secretKeys, endpoint.secret), pending };
-  openedSecrets.set(endpoint, opened);
+function openSecret({ config }: Context, encrypted: Uint8Array): string {
+  const known = openedSecrets.get(encrypted);
+  if (known !== undefined) return known;
+  const opened = decrypt(config.secretKeys, encrypted);
+  openedSecrets.set(encrypted, opened);
   return opened;
+}
+
+/** The secrets to sign with. What is not needed is not decrypted, since its key may be gone. */
+function secretsAt(ctx: Context, endpoint: ClaimedEndpoint, at: Date): { active: string; next: string | null } {
+  const { secret, pending_secret: pending, pending_since } = endpoint;
+  if (pending === null) return { active: openSecret(ctx, secret), next: null };
+  if (isActivated(pending_since, at)) return { active: openSecret(ctx, pending), next: null };
+  return { active: openSecret(ctx, secret), next: openSecret(ctx, pending) };
 }
 
 /** One attempt: signs for this moment, sends, and decides what follows. Writes nothing. */
@@ -82,15 +87,10 @@ function duringLease(startedAt: Date, { lease_until }: ClaimedEndpoint): Date {
 async function makeAttempt(ctx: Context, deps: DeliveryDeps, claimed: ClaimedDelivery): Promise<FinishedAttempt> {
   const startedAt = ctx.clock.now();
   const { endpoint } = claimed;
-  const { secret, pending } = secretsOf(ctx, endpoint);
   const signedAt = duringLease(startedAt, endpoint);
-  const activated = pending !== null && isActivated(endpoint.pending_since, signedAt);
-  const headers = signedHeaders(
-    { deliveryId: claimed.id, event: claimed.event, body: claimed.body },
-    activated ? pending : secret,
-    activated ? null : pending,
-    signedAt,
-  );
+  const { active, next: pending } = secretsAt(ctx, endpoint, signedAt);
+  const signed = { deliveryId: claimed.id, event: claimed.event, body: claimed.body };
+  const headers = signedHeaders(signed, active, pending, signedAt);
   const poster = claimed.test_mode ? deps.posters.test : deps.posters.live;
   const outcome = await poster.post(endpoint.url, headers, claimed.body);
   const next = judgeAttempt(claimed.attempts, outcome, ctx.config.webhookScheduleMs, ctx.clock.now(), deps.random);

@@ -96,5 +96,6 @@ async function claim(ctx: Context, pace: Pace, free: number): Promise<ClaimedDel
     freeUnproven: pace.freeUnproven(),
     window: pace.window,
     firstWaitMs: ctx.config.webhookScheduleMs[0] ?? 0,
+    keyIds: ctx.config.secretKeys.map(({ id }) => id),
   });
 }

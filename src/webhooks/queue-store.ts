@@ -1,8 +1,18 @@
 import type { Sql, Tx } from '../db/connection.ts';
 import { plainArray } from '../db/plain-array.ts';
+import { keyIdIn } from '../db/secret-keys.ts';
+import type { Fragment } from '../db/sql.ts';
 import type { MailSender } from '../partners/branding.ts';
 import { endpointKey } from './endpoint-key.ts';
-import { deadReason, type Health, leaseMs, type Next, probeAfterFailures, provenForMs } from './rules.ts';
+import {
+  activateAfterMs,
+  deadReason,
+  type Health,
+  leaseMs,
+  type Next,
+  probeAfterFailures,
+  provenForMs,
+} from './rules.ts';
 
 /** An endpoint as a claim found it. All deliveries that were claimed with it share this object. */
 export type ClaimedEndpoint = {
@@ -46,6 +56,8 @@ export type ClaimLimits = {
   /** How many for an endpoint that this process does not know. */
   window: number;
   firstWaitMs: number;
+  /** The ids of the secret keys that this process has: it can sign with what they encrypted. */
+  keyIds: readonly string[];
 };
 
 /**
@@ -53,15 +65,15 @@ export type ClaimLimits = {
  * room, and every endpoint's first delivery comes before anyone's second. Endpoints are found by stepping through the
  * index of waiting deliveries, so the cost grows with the number of endpoints that have some, not with deliveries. Each
  * step begins where the one before found something, because earlier index entries lead to leased or recently delivered
- * rows. Rows that another process is claiming are skipped; expired leases are taken over. The data of an endpoint comes
- * once, with its first delivery.
+ * rows. Rows that another process is claiming are skipped; expired leases are taken over. Endpoints that this process
+ * cannot sign for are left to others. The data of an endpoint comes once, with its first delivery.
  */
 export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLimits): Promise<ClaimedDelivery[]> {
-  const { lease, free, freeUnproven, window, firstWaitMs } = limits;
+  const { lease, free, freeUnproven, window, firstWaitMs, keyIds } = limits;
   const isDue = sql`d.state = 'waiting' and d.next_attempt_at <= now()
     and (d.lease_until is null or d.lease_until <= now())
     ${firstWaitMs > 0 ? sql`and (d.attempts > 0 or d.next_attempt_at <= now() - ${firstWaitMs} * interval '1 ms')` : sql``}`;
-  const takesEvents = sql`e.url is not null and e.disabled_at is null`;
+  const takesEvents = sql`e.url is not null and e.disabled_at is null and ${canSign(sql, keyIds)}`;
   const rows = await sql<ClaimedRow[]>`
     with recursive receivers as (
       (select partner_id, test_mode, next_attempt_at as from_at from webhook_deliveries
@@ -127,6 +139,19 @@ export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLim
       case when c.url is not null then d.lease_until end as lease_until, c.url, c.secret, c.pending_secret, c.pending_since,
       c.failures, c.failing_since, c.last_success_at, c.disabled_reason, c.probe, c.proven`;
   return withEndpoints(rows, lease);
+}
+
+/**
+ * Whether these keys suffice to sign for an endpoint `e`: while a secret is pending, signatures are made with both, and
+ * once it has taken over, with it alone. The planner takes a `case` to be true for half of the rows; of the comparison
+ * alone it would think that hardly any endpoint passes.
+ */
+function canSign(sql: Sql, keyIds: readonly string[]): Fragment {
+  const isHeld = (secret: Fragment) => sql`${keyIdIn(sql, secret)} = any(${keyIds}::text[])`;
+  const [isOldHeld, isNewHeld] = [isHeld(sql`e.secret`), isHeld(sql`e.pending_secret`)];
+  return sql`case when e.pending_secret is null then ${isOldHeld}
+    when e.pending_since <= now() - ${activateAfterMs} * interval '1 ms' then ${isNewHeld}
+    else ${isOldHeld} and ${isNewHeld} end`;
 }
 
 /** What is of the endpoint is null for all but its first delivery. */

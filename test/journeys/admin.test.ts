@@ -461,6 +461,7 @@ test('Each alarm is shown in the reader’s language, with original messages of 
   const about: { [K in AlarmKind]: AlarmDetails[K][] } = {
     mail_transport: [{ waiting: 2 }],
     mail_failing: [{ fault: 'no route' }],
+    secret_key_missing: [{ keyId: 'k2026', endpoints: 3, mails: 0 }],
     phone_gateway: [{ fault: 'it answered 500' }],
     receipts_missing: [{ fault: '23514: <broken>\0' }],
     recoveries_stuck: [{ accountIds: [request], count: 2 }],
@@ -503,6 +504,7 @@ test('Each alarm is shown in the reader’s language, with original messages of 
   await admin.open('/admin?lang=en');
   for (const sentence of [
     'E-Mails warten: Es ist kein Mailserver eingerichtet<',
+    'geheimen Schlüssel <code>k2026</code>, der einem Knoten fehlt. Webhook-Endpunkte: 3, E-Mails: 0<',
     'Telefonnachrichten funktioniert nicht <code lang="en" dir="ltr">it answered 500</code>',
     'können nicht erstellt werden <code lang="en" dir="ltr">23514: &lt;broken&gt;</code>',
     `Händler: <code lang="en" dir="ltr">${request} …</code>`,

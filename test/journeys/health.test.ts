@@ -98,13 +98,15 @@ test('GET /readyz › another node started with a key in front that this one lac
     const ctx = { ...app.ctx, config: testConfig({ secretKeys, metrics: { host: '127.0.0.1', port: null, token } }) };
     const node = await buildMetricsServer(ctx);
     const answer = await node.inject({ url: '/readyz', headers: bearer.headers });
+    const { body } = await node.inject({ url: '/metrics', headers: bearer.headers });
     await node.close();
-    return [answer.statusCode, answer.json()['secret keys']];
+    const lacking = Number(/^quittance_secret_keys_missing (\d+)$/m.exec(body)?.[1]);
+    return [answer.statusCode, answer.json()['secret keys'], lacking];
   };
-  const [status, state] = await stateWith(testSecrets);
-  assert.equal(status, 200);
+  const [status, state, lacking] = await stateWith(testSecrets);
+  assert.deepEqual([status, lacking], [200, 1]);
   assert.match(state, /^another node uses fresh, which this one lacks, .*: restart it with the same SECRET_KEYS$/);
-  assert.deepEqual(await stateWith([fresh, ...testSecrets]), [200, 'ok']);
+  assert.deepEqual(await stateWith([fresh, ...testSecrets]), [200, 'ok', 0]);
   await app.db.sql`delete from secret_key_marks where key_id = 'fresh'`;
 });
 
@@ -178,7 +180,7 @@ test('GET /readyz › a check that waits for a connection while the database ans
 });
 
 test('GET /readyz and /metrics › without the database → no answer contains its error', async () => {
-  const db = connect(accessTo('postgres://quittance:secret@127.0.0.1:9/nowhere'));
+  const db = connect(accessTo('postgres://quittance:hidden@127.0.0.1:9/nowhere'));
   try {
     await withNode({ db }, { token }, async ({ url, metricsUrl }) => {
       for (const [origin, options] of [
@@ -190,7 +192,7 @@ test('GET /readyz and /metrics › without the database → no answer contains i
           const { status, text } = await send(origin, 'GET', path, options);
           const expected = path === '/readyz' ? 503 : options === bearer ? 200 : 401;
           assert.equal(status, expected, `${origin}${path}`);
-          assert.doesNotMatch(text, /secret|nowhere|ECONN|connect|127\.0\.0\.1/i);
+          assert.doesNotMatch(text, /hidden|nowhere|ECONN|connect|127\.0\.0\.1/i);
         }
       }
       const details = await send(url, 'GET', '/readyz', bearer);

@@ -29,6 +29,12 @@ function sentences(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>
   return {
     mail_transport: () => html`${t.mail_transport}`,
     mail_failing: ({ fault }) => html`${t.mail_failing} ${verbatim(fault)}`,
+    secret_key_missing: ({ keyId, endpoints, mails }) =>
+      html`${fillHtml(t.secret_key_missing, {
+        key: html`<code>${keyId}</code>`,
+        endpoints: html`${endpoints}`,
+        mails: html`${mails}`,
+      })}`,
     phone_gateway: ({ fault }) => html`${t.phone_gateway} ${verbatim(fault)}`,
     receipts_missing: ({ fault }) => html`${t.receipts_missing} ${verbatim(fault)}`,
     recoveries_stuck: ({ accountIds, count }) =>
@@ -70,6 +76,7 @@ function sentences(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>
 const advices: Record<AlarmKind, keyof ReturnType<typeof adminTexts>['advices']> = {
   mail_transport: 'mail_transport',
   mail_failing: 'mail_failing',
+  secret_key_missing: 'secret_key_missing',
   phone_gateway: 'phone_gateway',
   receipts_missing: 'other',
   recoveries_stuck: 'recoveries_stuck',

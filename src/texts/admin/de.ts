@@ -53,6 +53,8 @@ export const de: AdminTexts<'de'> = {
   alarms: {
     mail_transport: 'E-Mails warten: Es ist kein Mailserver eingerichtet',
     mail_failing: 'Eine E-Mail konnte nicht gesendet werden',
+    secret_key_missing:
+      'Etwas wartet auf den geheimen Schlüssel {key}, der einem Knoten fehlt. Webhook-Endpunkte: {endpoints}, E-Mails: {mails}',
     phone_gateway: 'Das Gateway für Telefonnachrichten funktioniert nicht',
     receipts_missing: 'Belege für geprüfte Zahlungen können nicht erstellt werden',
     plans_failing: 'Pläne schlagen seit mehr als einem Tag fehl. Pläne:',
@@ -85,6 +87,8 @@ export const de: AdminTexts<'de'> = {
     mail_transport: 'Setzen Sie SMTP_URL und MAIL_FROM und starten Sie neu. Die E-Mails warten.',
     mail_failing:
       'Prüfen Sie, ob der Mailserver von SMTP_URL antwortet und das Passwort akzeptiert. E-Mails werden automatisch erneut versucht.',
+    secret_key_missing:
+      'Geben Sie jedem Knoten dieselben SECRET_KEYS und starten Sie ihn neu. Was wartet, wird dann gesendet. Ist der Schlüssel verloren, führen Sie secrets forget aus und erneuern Sie die Webhook-Geheimnisse, die doctor nennt.',
     phone_gateway:
       'Prüfen Sie, ob das Gateway von PHONE_GATEWAY_URL antwortet und das Token akzeptiert. Nachrichten werden automatisch erneut versucht.',
     chain:

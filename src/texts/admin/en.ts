@@ -52,6 +52,8 @@ export const en = {
   alarms: {
     mail_transport: 'E-mails are waiting: no mail server is set',
     mail_failing: 'An e-mail could not be sent',
+    secret_key_missing:
+      'Something waits for the secret key {key}, which a node lacks. Webhook endpoints: {endpoints}, e-mails: {mails}',
     phone_gateway: 'The phone message gateway is not working',
     receipts_missing: 'Receipts for verified payments cannot be created',
     plans_failing: 'Plan charges have failed for more than a day. Plans:',
@@ -79,6 +81,8 @@ export const en = {
     mail_transport: 'Set SMTP_URL and MAIL_FROM, then restart. The e-mails wait.',
     mail_failing:
       'Check that the mail server in SMTP_URL responds and accepts the password. E-mails are retried automatically.',
+    secret_key_missing:
+      'Give every node the same SECRET_KEYS and restart it. What waits is then sent. If the key is lost, run secrets forget, then rotate the webhook secrets that doctor names.',
     phone_gateway:
       'Check that the gateway in PHONE_GATEWAY_URL responds and accepts the token. Messages are retried automatically.',
     chain: 'See “Networks”. Payments are safe and will be found once the network can be read again.',

@@ -53,6 +53,8 @@ export const es: AdminTexts<'es'> = {
   alarms: {
     mail_transport: 'Hay correos en espera: no se ha definido ningún servidor de correo',
     mail_failing: 'No se pudo enviar un correo',
+    secret_key_missing:
+      'Algo espera la clave secreta {key}, que falta en un nodo. Endpoints de webhook: {endpoints}, correos: {mails}',
     phone_gateway: 'La pasarela de mensajes telefónicos no funciona',
     receipts_missing: 'No se pueden crear recibos de pagos verificados',
     plans_failing: 'Hay cobros de planes que fallan desde hace más de un día. Planes:',
@@ -82,6 +84,8 @@ export const es: AdminTexts<'es'> = {
     mail_transport: 'Defina SMTP_URL y MAIL_FROM y reinicie. Los correos quedan en espera.',
     mail_failing:
       'Compruebe que el servidor de correo de SMTP_URL responde y acepta la contraseña. Los correos se reintentan automáticamente.',
+    secret_key_missing:
+      'Dé a cada nodo las mismas SECRET_KEYS y reinícielo. Lo que espera se envía entonces. Si la clave se ha perdido, ejecute secrets forget y renueve los secretos de webhook que indique doctor.',
     phone_gateway:
       'Compruebe que la pasarela de PHONE_GATEWAY_URL responde y acepta el token. Los mensajes se reintentan automáticamente.',
     chain: 'Consulte «Redes». Los pagos están a salvo y se encontrarán cuando se pueda volver a leer la red.',

@@ -53,6 +53,8 @@ export const fr: AdminTexts<'fr'> = {
   alarms: {
     mail_transport: 'Des e-mails sont en attente : aucun serveur de messagerie n’est défini',
     mail_failing: 'Un e-mail n’a pas pu être envoyé',
+    secret_key_missing:
+      'Des envois attendent la clé secrète {key}, qui manque à un nœud. Endpoints de webhook : {endpoints}, e-mails : {mails}',
     phone_gateway: 'La passerelle de messages téléphoniques ne fonctionne pas',
     receipts_missing: 'Des reçus de paiements vérifiés ne peuvent pas être créés',
     plans_failing: 'Des échéances de plans échouent depuis plus d’un jour. Plans :',
@@ -86,6 +88,8 @@ export const fr: AdminTexts<'fr'> = {
     mail_transport: 'Définissez SMTP_URL et MAIL_FROM, puis redémarrez. Les e-mails restent en attente.',
     mail_failing:
       'Vérifiez que le serveur de messagerie de SMTP_URL répond et accepte le mot de passe. Les e-mails sont renvoyés automatiquement.',
+    secret_key_missing:
+      'Donnez à chaque nœud les mêmes SECRET_KEYS et redémarrez-le. Ce qui attend est alors envoyé. Si la clé est perdue, exécutez secrets forget, puis renouvelez les secrets de webhook que doctor indique.',
     phone_gateway:
       'Vérifiez que la passerelle de PHONE_GATEWAY_URL répond et accepte le jeton d’accès. Les messages sont renvoyés automatiquement.',
     chain: 'Voyez « Réseaux ». Les paiements sont en sécurité et seront retrouvés dès que le réseau pourra être relu.',

@@ -53,6 +53,8 @@ export const ja: AdminTexts<'ja'> = {
   alarms: {
     mail_transport: 'メールが待機中：メールサーバーが設定されていません',
     mail_failing: 'メールを送信できませんでした',
+    secret_key_missing:
+      'シークレットキー {key} を待っているものがあります。このキーを持たないノードがあります。Webhook エンドポイント: {endpoints}、メール: {mails}',
     phone_gateway: '電話へのメッセージのゲートウェイが動作していません',
     receipts_missing: '検証済みの支払いの領収書を作成できません',
     plans_failing: 'プランの請求が 1 日以上失敗しています。プラン数：',
@@ -80,6 +82,8 @@ export const ja: AdminTexts<'ja'> = {
     mail_transport: 'SMTP_URL と MAIL_FROM を設定し、再起動してください。メールは待機しています。',
     mail_failing:
       'SMTP_URL のメールサーバーが応答し、パスワードを受け付けるか確認してください。メールは自動的に再試行されます。',
+    secret_key_missing:
+      'すべてのノードに同じ SECRET_KEYS を設定して再起動してください。待っているものはその後送信されます。キーを失った場合は secrets forget を実行し、doctor が示す Webhook シークレットを更新してください。',
     phone_gateway:
       'PHONE_GATEWAY_URL のゲートウェイが応答し、トークンを受け付けるか確認してください。メッセージは自動的に再試行されます。',
     chain: '「ネットワーク」を見てください。支払いは安全で、ネットワークに再び接続できると見つかります。',

@@ -53,6 +53,8 @@ export const pt: AdminTexts<'pt'> = {
   alarms: {
     mail_transport: 'Há e-mails aguardando: nenhum servidor de e-mail está definido',
     mail_failing: 'Não foi possível enviar um e-mail',
+    secret_key_missing:
+      'Há envios à espera da chave secreta {key}, que falta em um nó. Endpoints de webhook: {endpoints}, e-mails: {mails}',
     phone_gateway: 'O gateway de mensagens para telefones não está funcionando',
     receipts_missing: 'Não é possível criar recibos de pagamentos verificados',
     plans_failing: 'Cobranças de planos falham há mais de um dia. Planos:',
@@ -82,6 +84,8 @@ export const pt: AdminTexts<'pt'> = {
     mail_transport: 'Defina SMTP_URL e MAIL_FROM e reinicie. Os e-mails ficam aguardando.',
     mail_failing:
       'Verifique se o servidor de e-mail em SMTP_URL responde e aceita a senha. O envio dos e-mails é tentado de novo automaticamente.',
+    secret_key_missing:
+      'Dê a cada nó as mesmas SECRET_KEYS e reinicie-o. O que espera é então enviado. Se a chave foi perdida, execute secrets forget e troque os segredos de webhook que doctor indicar.',
     phone_gateway:
       'Verifique se o gateway em PHONE_GATEWAY_URL responde e aceita o token. O envio das mensagens é tentado de novo automaticamente.',
     chain:

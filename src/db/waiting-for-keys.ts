@@ -1,0 +1,84 @@
+import type { Context } from '../context.ts';
+import { minuteMs } from '../lib/durations.ts';
+import { clearAlarms, raiseAlarm } from './alarms.ts';
+import type { Sql } from './connection.ts';
+import { keyIdIn, missingKeys } from './secret-keys.ts';
+
+/** What is due for longer than this is not being processed by any node: an attempt moves it or leases it. */
+const overdueMs = 2 * minuteMs;
+/** Enough to notice; what waits behind them is not counted. */
+const maxMails = 10_000;
+
+const kind = 'secret_key_missing';
+
+/** How many webhook endpoints have events, and how many mails are there, that have been due for two minutes. */
+type Waiting = { key_id: string; endpoints: number; mails: number };
+
+/**
+ * Raises an alarm for each secret key that this node lacks and that something has waited for: nodes leave such events
+ * and mails to those that have the key. Ends the alarm, whichever node raised it, once nothing waits for the key. The
+ * log names keys that this node lacks, whether something waits or not.
+ *
+ * @returns how many keys something waits for
+ */
+export async function alarmMissingKeys({
+  db: { sql },
+  config,
+  log,
+}: Pick<Context, 'db' | 'config' | 'log'>): Promise<number> {
+  const missing = await missingKeys(sql, config.secretKeys);
+  if (missing.length > 0)
+    log.warn(
+      { keys: missing },
+      'other nodes use secret keys that this one lacks, so it refuses API keys, sessions and links made there: restart it with the same SECRET_KEYS',
+    );
+  const held = config.secretKeys.map(({ id }) => id);
+  const raised = await sql<{ subject: string }[]>`
+    select subject from alarms where kind = ${kind} and cleared_at is null`;
+  const subjects = raised.map(({ subject }) => subject);
+  const waiting = await selectWaiting(sql, held, subjects);
+  const lacking = waiting.filter(({ key_id }) => !held.includes(key_id));
+  for (const { key_id: keyId, endpoints, mails } of lacking)
+    await raiseAlarm(sql, { kind, subject: keyId, details: { keyId, endpoints, mails } });
+  const ended = subjects.filter((subject) => !waiting.some(({ key_id }) => key_id === subject));
+  if (ended.length > 0)
+    await clearAlarms(
+      sql,
+      ended.map((subject) => ({ kind, subject })),
+    );
+  return lacking.length;
+}
+
+/**
+ * What is overdue, by key: of keys that are not among `held`, and of those in `also`. An endpoint whose deliveries are
+ * under way, or that answered lately, is being served, however many of its events are due. One that is failing waits
+ * for its probe.
+ */
+function selectWaiting(sql: Sql, held: readonly string[], also: readonly string[]): Promise<Waiting[]> {
+  const ago = sql`now() - ${overdueMs} * interval '1 ms'`;
+  return sql<Waiting[]>`
+    with secrets as (
+      select partner_id, test_mode, ${keyIdIn(sql, sql`secret`)} as key_id from webhook_endpoints
+      union
+      select partner_id, test_mode, ${keyIdIn(sql, sql`pending_secret`)} from webhook_endpoints
+      where pending_secret is not null
+    ), concerned as (
+      select * from secrets where key_id <> all(${held}::text[]) or key_id = any(${also}::text[])
+    ), stalled as (
+      select c.key_id from concerned c join webhook_endpoints e using (partner_id, test_mode)
+        cross join lateral (
+          select d.next_attempt_at, d.lease_until from webhook_deliveries d
+          where d.partner_id = e.partner_id and d.test_mode = e.test_mode and d.state = 'waiting'
+          order by d.next_attempt_at limit 1) first
+      where e.url is not null and e.disabled_at is null and greatest(first.next_attempt_at, e.probe_at) <= ${ago}
+        and coalesce(greatest(first.lease_until, e.last_success_at) <= ${ago}, true)
+    ), unsent as (
+      select ${keyIdIn(sql, sql`sealed`)} as key_id from (
+        select sealed from mails
+        where sent_at is null and next_attempt_at <= ${ago} and sealed is not null limit ${maxMails}) m
+    )
+    select key_id, count(*) filter (where is_endpoint)::int as endpoints, count(*) filter (where not is_endpoint)::int as mails
+    from (select key_id, true as is_endpoint from stalled union all select key_id, false from unsent) w
+    where key_id <> all(${held}::text[]) or key_id = any(${also}::text[])
+    group by key_id order by key_id`;
+}
