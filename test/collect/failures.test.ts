@@ -4,7 +4,7 @@ import { encodeFunctionData, parseAbi } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { revokeCall } from '../../src/chain/recurring/calls.ts';
 import { type Hex, toHex } from '../../src/chain/rpc.ts';
-import { localSigner } from '../../src/config/relayer.ts';
+import { localSigner, type RelayerSigner } from '../../src/config/relayer.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/lib/durations.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
 import { collectDue } from '../../src/plans/collect/run.ts';
@@ -369,13 +369,38 @@ test('A newer address of the relayer has no coin → the mandates of an earlier 
   assert.deepEqual(await stateOf(plan), ['charged', null, 0]);
 });
 
-test('The relayer’s key that a mandate names is gone → the customer is asked by link at once', async () => {
+const otherRelayer = localSigner(`0x${'53'.repeat(32)}`);
+const nodeWith = (...signers: RelayerSigner[]) => ({
+  ...of.ctx,
+  config: { ...of.ctx.config, relayer: { signers } },
+});
+
+test('A node lacks the relayer’s key that a mandate names → it leaves the charge to a node that has it, mandate and all', async () => {
+  const running = new AbortController().signal;
   const plan = await of.plan();
   await of.agree(plan, await of.payer(50_000_000n));
-  await chargeDue(of.ctx, new AbortController().signal);
-  const other = localSigner(`0x${'53'.repeat(32)}`);
-  const ctx = { ...of.ctx, config: { ...of.ctx.config, relayer: { signers: [other] } } };
-  await collectDue(ctx, of.chain, new AbortController().signal);
+  await chargeDue(nodeWith(otherRelayer), running);
+  for (const node of [nodeWith(otherRelayer), nodeWith()]) {
+    assert.equal(await collectDue(node, of.chain, running), 0);
+    assert.deepEqual(await stateOf(plan), ['waiting', null, 0]);
+    assert.equal((await one(plan)).waits, 0);
+  }
+  assert.equal((await of.mandateOf(plan)).state, 'active');
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null, 0]);
+  assert.equal((await of.mails()).length, 0);
+});
+
+test('No node has had the relayer’s key that a mandate names for a day → the customer is asked by link', async () => {
+  const running = new AbortController().signal;
+  const plan = await of.plan();
+  await of.agree(plan, await of.payer(50_000_000n));
+  await chargeDue(of.ctx, running);
+  await of.forward(dayMs - minuteMs);
+  await collectDue(nodeWith(otherRelayer), of.chain, running);
+  assert.deepEqual(await stateOf(plan), ['waiting', null, 0]);
+  await of.forward(minuteMs);
+  await collectDue(nodeWith(otherRelayer), of.chain, running);
   assert.deepEqual(await stateOf(plan), ['asked', 'chain_gone', 0]);
   const [request] = await of.requests(plan);
   const [mail, ...others] = await of.mails();

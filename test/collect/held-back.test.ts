@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
+import { heldKeys } from '../../src/chain/relay/relay.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import type { Refusal } from '../../src/errors.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/lib/durations.ts';
@@ -332,7 +333,14 @@ test('A partner with many charges due holds up no other: partners take turns, al
   await of.forward(1000);
   await chargeDue(of.ctx, running);
   const now = of.clock.now();
-  const limits = { now, leaseUntil: new Date(now.getTime() + minuteMs), ofOne: 6, all: 4, waiting: 90 };
+  const limits = {
+    now,
+    leaseUntil: new Date(now.getTime() + minuteMs),
+    ofOne: 6,
+    all: 4,
+    waiting: 90,
+    keys: heldKeys(of.ctx, now),
+  };
   const taken = await takeDue(of.db, of.chain.chainId, limits);
   assert.equal(taken.length, 4);
   assert.equal(taken.filter((one) => one.partner_id === other.partnerId).length, 1);

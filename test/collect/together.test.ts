@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
+import { heldKeys } from '../../src/chain/relay/relay.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import { limitsOf } from '../../src/config/chains.ts';
 import { connect } from '../../src/db/connection.ts';
@@ -217,7 +218,14 @@ test('No more of a partner’s charges are taken than there is room for among it
   await duePlans(1, undefined, other);
   await waitingCalls(party, 7);
   const now = of.clock.now();
-  const limits = { now, leaseUntil: new Date(now.getTime() + 60_000), ofOne: 5, all: 20, waiting: 10 };
+  const limits = {
+    now,
+    leaseUntil: new Date(now.getTime() + 60_000),
+    ofOne: 5,
+    all: 20,
+    waiting: 10,
+    keys: heldKeys(of.ctx, now),
+  };
   const taken = await takeDue(of.db, of.chain.chainId, limits);
   assert.equal(taken.filter((one) => one.partner_id === party.scope.partnerId).length, 3);
   assert.equal(taken.filter((one) => one.partner_id === other.scope.partnerId).length, 1);
@@ -275,7 +283,14 @@ test('A charge that another transaction holds → it is left alone, and the othe
   const plans = await duePlans(3, undefined, party);
   const [held] = await of.collections(plans[1] as PlanRow);
   const now = of.clock.now();
-  const limits = { now, leaseUntil: new Date(now.getTime() + 60_000), ofOne: 5, all: 20, waiting: 10 };
+  const limits = {
+    now,
+    leaseUntil: new Date(now.getTime() + 60_000),
+    ofOne: 5,
+    all: 20,
+    waiting: 10,
+    keys: heldKeys(of.ctx, now),
+  };
   const taken = await of.owner.begin(async (tx) => {
     await tx`select from collections where request_id = ${held?.request_id ?? ''} for update`;
     return takeDue(of.db, of.chain.chainId, limits);

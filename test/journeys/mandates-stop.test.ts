@@ -4,8 +4,10 @@ import { theService } from '../../src/audit/write.ts';
 import { readMandateStatus } from '../../src/chain/recurring/state.ts';
 import { connectRpc, type Hex } from '../../src/chain/rpc.ts';
 import { walletJson } from '../../src/chain/typed-data.ts';
+import { localSigner } from '../../src/config/relayer.ts';
 import { eraseCustomer } from '../../src/customers/erase.ts';
 import { buildServer } from '../../src/http/server.ts';
+import { dayMs } from '../../src/lib/durations.ts';
 import { endPlan } from '../../src/plans/change.ts';
 import { byLink } from '../../src/plans/collection-form.ts';
 import { endOutdated } from '../../src/plans/mandates/outdated.ts';
@@ -161,6 +163,9 @@ test('Stopped with the wallet’s signature → the signature is stored; an inva
   await fixtures.db.sql`update mandates set executor = ${`0x${'ee'.repeat(20)}`} where plan_id = ${other.plan.id}`;
   await revoke();
   assert.equal(await onChain(plan), true);
+  assert.ok((await fixtures.mandateOf(other.plan)).revoke_due_at, 'another node may have the key');
+  await fixtures.forward(dayMs);
+  await revokeStopped(fixtures.ctx, running);
   assert.equal((await fixtures.mandateOf(other.plan)).revoke_due_at, null);
 });
 
@@ -220,12 +225,16 @@ test('A node that does not know the network, or has no key, leaves a revocation 
   const { ctx } = fixtures;
   const elsewhere = { ...ctx, chains: { test: [], live: [] } };
   const without = { ...ctx, config: { ...ctx.config, relayer: { ...ctx.config.relayer, signers: [] } } };
-  for (const node of [elsewhere, without]) {
-    await revokeStopped(node, running);
-    const { revoke_due_at: dueAt } = await fixtures.mandateOf(plan);
-    assert.ok(dueAt !== null && dueAt > ctx.clock.now(), 'not at once, since nothing changes so soon');
-    await fixtures.forward(dueAt.getTime() - ctx.clock.now().getTime());
+  const others = { ...ctx, config: { ...ctx.config, relayer: { signers: [localSigner(`0x${'53'.repeat(32)}`)] } } };
+  const { revoke_due_at: due } = await fixtures.mandateOf(plan);
+  for (const node of [without, others]) {
+    assert.equal(await revokeStopped(node, running), 0);
+    assert.deepEqual((await fixtures.mandateOf(plan)).revoke_due_at, due, 'it is untouched');
   }
+  await revokeStopped(elsewhere, running);
+  const { revoke_due_at: dueAt } = await fixtures.mandateOf(plan);
+  assert.ok(dueAt !== null && dueAt > ctx.clock.now(), 'not at once, since nothing changes so soon');
+  await fixtures.forward(dueAt.getTime() - ctx.clock.now().getTime());
   await revoke();
   assert.equal(await onChain(plan), true);
 });

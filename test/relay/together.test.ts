@@ -170,6 +170,15 @@ test('a block was read → the account is looked at before its time, but not whi
   assert.equal(await claimAccount(f.db.sql, key, 1), false, 'nothing was under way');
   assert.equal(await claimAccount(f.db.sql, key, 15_000), true);
   assert.equal(await claimAccount(f.db.sql, key, 60_000), false, 'it is in hand');
+
+  const dueSince = (seconds: number) => f.db.sql`
+    update relay_accounts set look_at = now() - ${seconds} * interval '1 second'
+    where chain_id = ${key.chainId} and address = ${key.address}`;
+  await dueSince(20);
+  assert.equal(await claimAccount(f.db.sql, key, null), false, 'a node with its key comes first');
+  await dueSince(31);
+  assert.equal(await claimAccount(f.db.sql, key, null), true);
+  assert.equal(await claimAccount(f.db.sql, key, null), false);
   await releaseAccount(f.db.sql, key, { liveMs: 10, idleMs: 10 });
 });
 

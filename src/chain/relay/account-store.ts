@@ -10,6 +10,8 @@ export type Account = { chainId: number; address: Hex };
 const staleMs = 5 * 60_000;
 /** After this time another process takes over an account whose pass has not ended. */
 const claimMs = 30_000;
+/** How late an account is when a node without its key looks after it: no node that could sign does. */
+const leftMs = 30_000;
 
 /** How far a chain was read, and the hash of the newest block that was. */
 export type ReadHeads = Heads & { hash: string };
@@ -197,9 +199,17 @@ export async function selectAddresses(sql: Sql, chainId: number): Promise<Hex[]>
 /**
  * Claims an account that is due to be checked; a new account always is.
  *
- * @param newsMs how much earlier it is due if a block was read since the chain was last asked
+ * @param newsMs how much earlier it is due if a block was read since the chain was last asked; null: this node lacks
+ * the account's key, and leaves it to others until it is late
  */
-export async function claimAccount(sql: Sql, { chainId, address }: Account, newsMs: number): Promise<boolean> {
+export async function claimAccount(sql: Sql, { chainId, address }: Account, newsMs: number | null): Promise<boolean> {
+  if (newsMs === null) {
+    const late = await sql`
+      update relay_accounts set look_at = now() + ${claimMs} * interval '1 ms'
+      where chain_id = ${chainId} and address = ${address} and look_at <= now() - ${leftMs} * interval '1 ms'
+      returning address`;
+    return late.length > 0;
+  }
   const soon = Math.min(newsMs, claimMs / 2); // a claim is not taken away by news
   const [row] = await sql<{ claimed: boolean }[]>`
     with claimed as (

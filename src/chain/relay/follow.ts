@@ -4,7 +4,7 @@ import { isUnreachable } from '../../db/connection.ts';
 import type { Due } from '../../db/due.ts';
 import { finalNumber, type Heads } from '../finality.ts';
 import { type Hex, RpcError } from '../rpc.ts';
-import { blockerOf, queryAccount, queryNonces, relayerAddresses } from './account.ts';
+import { blockerOf, queryAccount, queryNonces, relayerAddresses, signerOf } from './account.ts';
 import {
   type Account,
   type AccountReport,
@@ -61,7 +61,8 @@ export async function followRelays(ctx: Context, chain: ChainConfig): Promise<nu
 
 async function followAccount(ctx: Context, chain: ChainConfig, address: Hex): Promise<number> {
   const account = { chainId: chain.chainId, address };
-  if (!(await claimAccount(ctx.db.sql, account, liveMsOf(chain)))) return 0;
+  const newsMs = signerOf(ctx, address) ? liveMsOf(chain) : null;
+  if (!(await claimAccount(ctx.db.sql, account, newsMs))) return 0;
   let live = 0; // after a failure it is looked at again when it is due
   let isBlocked = true;
   try {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
+import { dayMs } from '../../lib/durations.ts';
 import type { Hex } from '../rpc.ts';
 import { type Blocker, blockerOf, relayerAddresses, signerOf } from './account.ts';
 import { selectAccount, takeNonces } from './account-store.ts';
@@ -55,6 +56,20 @@ const withMargin = (gas: bigint) => gas + gas / 4n + 10_000n;
 const maxWaiting = 100n;
 /** How many of them may be for one purpose. */
 export const maxWaitingOf = (purpose: RelayPurpose): number => Number(shareOf(purpose, maxWaiting));
+
+/** For how long work that needs a key of the relayer is left to nodes that have it. */
+const leftMs = dayMs;
+
+/**
+ * The relayer's addresses whose keys this node has. What only another key can sign is left to other nodes, unless it
+ * has been due since `leftSince`: then no node has that key any more.
+ */
+export type HeldKeys = { addresses: readonly Hex[]; leftSince: Date };
+
+export const heldKeys = (ctx: Pick<Context, 'config'>, now: Date): HeldKeys => ({
+  addresses: relayerAddresses(ctx),
+  leftSince: new Date(now.getTime() - leftMs),
+});
 
 const senderOf = (ctx: Pick<Context, 'config'>, from: Hex | null): Hex | null =>
   from ?? relayerAddresses(ctx)[0] ?? null;

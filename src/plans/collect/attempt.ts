@@ -9,7 +9,7 @@ import { isUnreachable } from '../../db/connection.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
 import type { PermitRow } from '../mandates/read.ts';
 import { toMandate } from '../mandates/read.ts';
-import { isOffered, priceOf, termsOf } from './cover.ts';
+import { isExecutorKept, isOffered, priceOf, termsOf } from './cover.ts';
 import { holdingsOf } from './holdings.ts';
 import type { KnownRow, UsableMandate } from './known-store.ts';
 import { endCharged, endPaid, endStopped, endUncovered, fail, moveToChain, postpone } from './outcome.ts';
@@ -124,7 +124,7 @@ function factsOf(ctx: Context, { row, mandate }: Attempt, ready: ReadonlySet<Hex
     countedMicro: BigInt(row.counted_micro),
     paymentSeen: row.payment_seen,
     terms: mandate && termsOf(mandate),
-    offered: mandate !== null && isOffered(ctx, mandate, row),
+    offered: mandate !== null && isOffered(ctx, mandate, row) && isExecutorKept(ctx, mandate),
     allowed: mandate !== null && isAllowed(mandate),
     canRelay: mandate !== null && ready.has(mandate.executor),
     merchantDisabled: row.merchant_disabled,

@@ -24,12 +24,9 @@ export const priceOf = (row: PricedRow): Price => ({
   fiatCode: row.fiat_code,
 });
 
-/**
- * Whether a mandate can still be charged on its chain by the relayer's address that it names, and the request's wallet
- * can be paid there.
- */
+/** Whether a mandate's token and contract are still in use on its chain, and the request's wallet can be paid there. */
 export function isOffered(
-  ctx: Pick<Context, 'chains' | 'config'>,
+  ctx: Pick<Context, 'chains'>,
   mandate: MandateRow,
   { wallet_chain_ids: checkedOn }: { wallet_chain_ids: number[] | null },
 ): boolean {
@@ -37,8 +34,14 @@ export function isOffered(
   const isConfigured =
     chain?.recurringContract === mandate.contract_address &&
     chain.tokens.some(({ address }) => address === mandate.token_address);
+  return isConfigured && (checkedOn?.includes(chain.chainId) ?? true);
+}
+
+/**
+ * Whether the relayer still has the address that a mandate names. A charge whose key this node lacks was left to other
+ * nodes first (see `takeDue`). A node without any key waits for one; if it has others, this one was removed.
+ */
+export function isExecutorKept(ctx: Pick<Context, 'config'>, { executor }: MandateRow): boolean {
   const addresses = relayerAddresses(ctx);
-  // A node without any key waits for one. If there are other keys, this one was removed.
-  const isKept = addresses.length === 0 || addresses.includes(mandate.executor);
-  return isConfigured && isKept && (checkedOn?.includes(chain.chainId) ?? true);
+  return addresses.length === 0 || addresses.includes(executor);
 }

@@ -1,3 +1,4 @@
+import type { HeldKeys } from '../../chain/relay/relay.ts';
 import type { Database, Sql, Tx } from '../../db/connection.ts';
 import type { Due } from '../../db/due.ts';
 import type { CollectionRow, Taken } from './store.ts';
@@ -5,18 +6,19 @@ import type { CollectionRow, Taken } from './store.ts';
 /**
  * How many charges of one partner, and of all partners, are taken; and how many of one partner may wait to be mined.
  */
-type Limits = { now: Date; leaseUntil: Date; ofOne: number; all: number; waiting: number };
+type Limits = { now: Date; leaseUntil: Date; ofOne: number; all: number; waiting: number; keys: HeldKeys };
 
 /**
  * Leases the due charges of a chain, over all partners. Every partner's first comes before anyone's second, so a
  * partner with thousands delays nobody. A plan's oldest charge comes first, and its others wait for it. No more of a
  * partner's are taken than there is room for among its calls that wait to be mined. A charge that another transaction
- * has locked is skipped, so nodes that take charges at once never deadlock.
+ * has locked is skipped, so nodes that take charges at once never deadlock. See `HeldKeys` for those that this node
+ * cannot send.
  */
 export function takeDue(
   db: Database,
   chainId: number,
-  { now, leaseUntil, ofOne, all, waiting }: Limits,
+  { now, leaseUntil, ofOne, all, waiting, keys }: Limits,
 ): Promise<Taken[]> {
   return db.sql<Taken[]>`
     with due as materialized (
@@ -29,6 +31,9 @@ export function takeDue(
             and o.due_at <= ${now} and not exists (
               select from collections e where e.partner_id = o.partner_id and e.test_mode = o.test_mode
                 and e.plan_id = o.plan_id and e.number < o.number and e.state in ('waiting', 'sent'))
+            and (o.due_at <= ${keys.leftSince} or not exists (
+              select from mandates a where a.partner_id = o.partner_id and a.test_mode = o.test_mode
+                and a.plan_id = o.plan_id and a.state = 'active' and a.executor <> all(${keys.addresses}::text[])))
           order by o.due_at limit ${ofOne}) due
         left join (
           select t.partner_id, t.test_mode, count(*) as calls from relay_transactions t

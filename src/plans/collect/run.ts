@@ -1,4 +1,4 @@
-import { canRelay, maxWaitingOf, relayerAddresses } from '../../chain/relay/relay.ts';
+import { canRelay, heldKeys, maxWaitingOf, relayerAddresses } from '../../chain/relay/relay.ts';
 import type { Hex } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
@@ -69,6 +69,7 @@ async function take(ctx: Context, chain: ChainConfig): Promise<Attempt[][]> {
   const limits = {
     ...{ now, leaseUntil: new Date(now.getTime() + leaseMs), ofOne: maxOfOne, all: maxTaken },
     waiting: maxWaitingOf('charge'),
+    keys: heldKeys(ctx, now),
   };
   const taken = await takeDue(ctx.db, chain.chainId, limits);
   if (taken.length === 0) return [];

@@ -5,6 +5,7 @@ import { readMandateStatus } from '../../chain/recurring/state.ts';
 import {
   dispatch,
   enqueueCall,
+  heldKeys,
   type RelayCall,
   RelayRefusal,
   readRelay,
@@ -34,7 +35,8 @@ const followMs = 15_000;
  * @returns how many were handled
  */
 export async function revokeStopped(ctx: Context, signal: AbortSignal): Promise<number> {
-  const due = await selectRevokeDue(ctx.db.sql, ctx.clock.now(), batch);
+  const now = ctx.clock.now();
+  const due = await selectRevokeDue(ctx.db.sql, now, heldKeys(ctx, now), batch);
   for (const one of due) {
     if (signal.aborted) break;
     const scope = scopeOfRow(one);
@@ -69,7 +71,8 @@ async function followRevocation(ctx: Context, scope: Scope, id: string): Promise
   // fee.
   if (sent) return postpone(ctx, scope, { ...mandate, revoke_relay_id: null });
   const call = callOf(ctx, scope, chain, mandate);
-  // A node without any key leaves it to others. If there are other keys, the executor's was removed.
+  // It was left to other nodes first. A node without any key waits for one. If it has others, the executor's was
+  // removed.
   if (!call && relayerAddresses(ctx).length === 0) return postpone(ctx, scope, mandate);
   if (!call) return storeRevocation(ctx, scope, mandate, { dueAt: null });
   await send(ctx, scope, mandate, call);

@@ -1,3 +1,4 @@
+import type { HeldKeys } from '../../chain/relay/relay.ts';
 import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import { charged, uncollected } from './charged-store.ts';
@@ -188,14 +189,24 @@ export async function updateAllowed(tx: Tx, scope: Scope, id: string, charges: n
 export type DueMandate = { partner_id: string; test_mode: boolean; id: string };
 type Turns = { ofOne: number; all: number };
 
-/** Mandates whose revocation is due, alternating between partners, the longest due first. */
-export function selectRevokeDue(sql: Sql, now: Date, limits: Turns): Promise<DueMandate[]> {
+/**
+ * Mandates whose revocation is due, alternating between partners, the longest due first. The executor can revoke, and
+ * any address can with the payer's signature; what no key of this node can revoke is left to other nodes.
+ */
+export function selectRevokeDue(
+  sql: Sql,
+  now: Date,
+  { addresses, leftSince }: HeldKeys,
+  limits: Turns,
+): Promise<DueMandate[]> {
   return sql<DueMandate[]>`
     select due.partner_id, due.test_mode, due.id
     from partners w cross join (values (false), (true)) mode (test)
       cross join lateral (
         select a.partner_id, a.test_mode, a.id, row_number() over (order by a.revoke_due_at) as turn from mandates a
         where a.partner_id = w.id and a.test_mode = mode.test and a.revoke_due_at <= ${now}
+          and (a.executor = any(${addresses}::text[]) or a.revoke_due_at <= ${leftSince}
+            or (a.stop_signature is not null and ${addresses.length > 0}))
         order by a.revoke_due_at limit ${limits.ofOne}) due
     order by due.turn, random() limit ${limits.all}`;
 }
