@@ -5,7 +5,7 @@ import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { parseInstant } from '../lib/time.ts';
 import { type DeliveryState, type LoggedDelivery, listDeliveries } from '../webhooks/delivery-log.ts';
-import { activateSecret, enableEndpoint, rotateSecret, setUrl } from '../webhooks/endpoint.ts';
+import { activateSecret, enableEndpoint, readEndpoint, rotateSecret, setUrl } from '../webhooks/endpoint.ts';
 import { replayAllSince, replayDelivery } from '../webhooks/replay.ts';
 import { commandLine, unknownPartner } from './acting.ts';
 import { type Arguments, type Command, numberOption, option, testModeOption, UsageFault, word } from './command.ts';
@@ -39,12 +39,13 @@ const set: Command = {
 
 const rotate: Command = {
   name: 'webhook rotate',
-  usage: where,
+  usage: `${where} [--replace]`,
   summary:
-    'Creates a new signing secret. Events are signed with it once it is activated, at the latest after 24 hours.',
+    'Creates a new signing secret. Events are signed with it once it is activated, at the latest after 24 hours. With --replace, also while another one is pending, which is then never used.',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
-    return { secret: await rotateSecret(ctx, commandLine, scope, null) };
+    const replaces = args.options.replace ? ((await readEndpoint(ctx, scope))?.pendingSince ?? null) : null;
+    return { secret: await rotateSecret(ctx, commandLine, scope, { formKey: null, replaces }) };
   },
 };
 

@@ -24,6 +24,8 @@ export type Endpoint = {
   secret: string | null;
   /** Created by a rotation; takes over when activated, at the latest after 24 h. Null also where no key decrypts it. */
   pendingSecret: string | null;
+  /** When the pending secret was created; null while none is pending. */
+  pendingSince: Date | null;
   disabledAt: Date | null;
   disabledReason: string | null;
   failures: number;
@@ -44,6 +46,7 @@ export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint
     url: row.url,
     secret: decrypted((activated && row.pending_secret) || row.secret),
     pendingSecret: activated ? null : row.pending_secret && decrypted(row.pending_secret),
+    pendingSince: activated ? null : row.pending_since,
     disabledAt: row.disabled_at,
     disabledReason: row.disabled_reason,
     failures: row.failures,
@@ -117,13 +120,24 @@ async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<
 }
 
 /**
- * Creates a new secret, pending until activated. Until then `v1` uses the old one.
- *
- * @param formKey which form asks for it; null for none
- * @returns the pending secret
- * @throws EndpointRefusal no_url; FormRepeated; Refusal `rate_limited`
+ * `formKey`: which form asks for the new secret; null for none. `replaces`: the pending secret that the caller knows
+ * of, by the time at which it was created; null for none.
  */
-export async function rotateSecret(ctx: Context, actor: Actor, scope: Scope, formKey: string | null): Promise<string> {
+export type Rotation = { formKey: string | null; replaces: Date | null };
+
+/**
+ * Creates a new secret, pending until activated. Until then `v1` uses the old one. A pending secret that the caller
+ * does not know of stays: whoever created it may already have given it to a receiver, which would never see it used.
+ *
+ * @returns the pending secret
+ * @throws EndpointRefusal no_url, other_pending; FormRepeated; Refusal `rate_limited`
+ */
+export async function rotateSecret(
+  ctx: Context,
+  actor: Actor,
+  scope: Scope,
+  { formKey, replaces }: Rotation,
+): Promise<string> {
   const secret = newSecret();
   const rotate = async ({ db }: Context) => {
     await countUpdate(db, scope);
@@ -131,6 +145,7 @@ export async function rotateSecret(ctx: Context, actor: Actor, scope: Scope, for
       const endpoint = await lockExisting(tx, scope);
       if (formKey !== null && endpoint.secret_form === formKey) throw new FormRepeated();
       if (endpoint.pending_is_due) await activateAsDue(ctx, tx, scope);
+      else refuseOtherPending(endpoint, replaces);
       await store.updatePending(tx, scope, encrypt(ctx.config.secretKeys, secret), formKey);
     });
   };
@@ -140,6 +155,12 @@ export async function rotateSecret(ctx: Context, actor: Actor, scope: Scope, for
     details: {},
   }));
   return secret;
+}
+
+function refuseOtherPending({ pending_since: since }: store.EndpointRow, replaces: Rotation['replaces']): void {
+  if (since === null || replaces?.getTime() === since.getTime()) return;
+  const message = `A new secret has been pending since ${since.toISOString()}. Activate it with webhook activate, or replace it with webhook rotate --replace: then it is never used.`;
+  throw new EndpointRefusal('other_pending', message);
 }
 
 /**

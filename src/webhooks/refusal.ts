@@ -1,7 +1,7 @@
 import type { UrlFault } from '../net/guard.ts';
 
 /** Why an action on an endpoint was refused. Pages word it themselves, by the reason. */
-export type EndpointRefusalReason = 'no_url' | 'nothing_pending';
+export type EndpointRefusalReason = 'no_url' | 'nothing_pending' | 'other_pending';
 
 /** An expected failure, thrown so that an open transaction rolls back. Its message is for the command line. */
 export class EndpointRefusal extends Error {

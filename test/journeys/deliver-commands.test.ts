@@ -92,7 +92,7 @@ describe('webhook commands', () => {
       const at = (index: number) => ({ partner: partner.slug, mode: index % 2 ? 'test' : 'live' });
       await Promise.all([0, 1].map((index) => run('webhook set', { ...at(index), url: 'http://127.0.0.1:9/' })));
       const updates = Array.from({ length: 9 }, (_, index) =>
-        index < 6
+        index < 7
           ? run('webhook set', { ...at(index), url: `http://127.0.0.1:9/${index}` })
           : run('webhook rotate', at(index)),
       );

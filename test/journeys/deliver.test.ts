@@ -20,6 +20,7 @@ import {
   deliveryRow,
   deliveryStage,
   endpointRow,
+  firstRotation,
   makeDue,
   makeEvents,
 } from '../support/deliveries.ts';
@@ -234,7 +235,7 @@ describe('delivering', () => {
 
   test('a rotated secret is pending until activated: v1 is made with the old one, webhook-signature with both', async () => {
     const { scope, secret, receiver } = await partnerWithReceiver();
-    const next = await rotateSecret(stage.ctx, theService, scope, null);
+    const next = await rotateSecret(stage.ctx, theService, scope, firstRotation);
     const send = async () => {
       await makeEvents(stage.db, scope);
       await pass();
@@ -261,7 +262,7 @@ describe('delivering', () => {
   test('a secret pending for 24 h → becomes active automatically', async () => {
     const { scope, secret } = await partnerWithReceiver();
     const { ctx } = deliveryContext(stage.db);
-    const next = await rotateSecret(ctx, theService, scope, null);
+    const next = await rotateSecret(ctx, theService, scope, firstRotation);
     const age = (ms: number) => stage.db.sql`
       update webhook_endpoints set pending_since = pending_since - ${ms} * interval '1 ms'
       where partner_id = ${scope.partnerId}`;
@@ -274,9 +275,9 @@ describe('delivering', () => {
     assert.equal((await endpointRow(stage.db, scope)).pending_secret, null);
     assert.equal((await readEndpoint(ctx, scope))?.secret, next);
 
-    const last = await rotateSecret(ctx, theService, scope, null);
+    const last = await rotateSecret(ctx, theService, scope, firstRotation);
     await age(24 * hour);
-    const [rotated] = await Promise.all([rotateSecret(ctx, theService, scope, null), activateDueSecrets(ctx)]);
+    const [rotated] = await Promise.all([rotateSecret(ctx, theService, scope, firstRotation), activateDueSecrets(ctx)]);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [last, rotated]);
     const acts = await stage.db.sql`
       select actor_kind, action from audit_log
@@ -293,7 +294,7 @@ describe('delivering', () => {
     test(`a node whose clock is ${ahead / hour} h off → signs with the real time, and no pending secret takes over early`, async () => {
       const { scope, secret, receiver } = await partnerWithReceiver();
       const { ctx, clock } = deliveryContext(stage.db);
-      const next = await rotateSecret(ctx, theService, scope, null);
+      const next = await rotateSecret(ctx, theService, scope, firstRotation);
       clock.forward(ahead);
       await activateDueSecrets(ctx);
       assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [secret, next]);

@@ -15,6 +15,7 @@ import {
   deliveryRow,
   deliveryStage,
   endpointRow,
+  firstRotation,
   makeDue,
   makeEvents,
 } from '../support/deliveries.ts';
@@ -74,7 +75,7 @@ describe('nodes with different keys', () => {
 
   test('During a rotation both secrets are needed; once the new one has taken over, its key alone', async () => {
     const { scope, receiver, secret } = await endpointOf(behind);
-    const pending = await rotateSecret(nodeWith(ahead), theService, scope, null);
+    const pending = await rotateSecret(nodeWith(ahead), theService, scope, firstRotation);
     await makeEvents(stage.db, scope);
     assert.equal(await deliver(behind), 0);
     assert.equal(await deliver(onlyNew), 0);

@@ -151,6 +151,18 @@ test('a rotation that is sent again, as by reloading its answer › the pending 
   assert.match((await owner.open(`${path}?done=repeated`)).html, /No second secret was created/);
 });
 
+test('a rotation from a page that does not show the pending secret › refused with a sentence, and the pending one stays', async () => {
+  const { test: scope, owner } = await newPartner();
+  const page = await typeUrl(owner, receiver.url);
+  const pending = secretOn((await owner.send(page, '/rotate?mode=test')).html) ?? assert.fail('no secret');
+  await owner.open(path);
+  const formKey = crypto.randomUUID();
+  const stale = await postForm(url, owner, `${path}/rotate?mode=test`, [['form', formKey]]);
+  assert.equal(stale.location, `${path}?done=other_pending`);
+  assert.match((await owner.open(`${path}?done=other_pending`)).html, /another new secret is pending/);
+  assert.equal((await readEndpoint(ctx, scope))?.pendingSecret, pending);
+});
+
 test('a secret that no key decrypts › the page says so and offers what replaces it', async () => {
   const { partner, test: scope, owner } = await newPartner();
   await typeUrl(owner, receiver.url);

@@ -11,6 +11,7 @@ import { encrypt, type SecretKey } from '../../src/lib/encrypt.ts';
 import { activateSecret, readEndpoint, rotateSecret, setUrl } from '../../src/webhooks/endpoint.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
+import { firstRotation } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
 import { nodeFixtures, twoChains } from '../support/nodes.ts';
 import { endAll, runService, startService } from '../support/service.ts';
@@ -128,7 +129,7 @@ test('doctor › names what another key of the same id encrypted, until the webh
   );
   assert.deepEqual([mails?.check, mails?.state], ['queued e-mails (1)', 'attention']);
 
-  await rotateSecret(contextWith(a), theService, scope, null);
+  await rotateSecret(contextWith(a), theService, scope, firstRotation);
   await activateSecret(contextWith(a), theService, scope);
   assert.deepEqual(
     (await stored()).map(({ check }) => check),

@@ -8,6 +8,9 @@ import { testDatabase } from './database.ts';
 import { makeMerchant, makeRequest, randomAddress, testSecrets } from './fixtures.ts';
 import { type Receiver, startReceiver } from './net/receiver.ts';
 
+/** A rotation by a caller who knows of no pending secret. */
+export const firstRotation = { formKey: null, replaces: null };
+
 /** A clock that stops until the test moves it. */
 export function movedClock() {
   let at = Date.now();

@@ -6,8 +6,9 @@ import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { Refusal } from '../../errors.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { parseInstant } from '../../lib/time.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, field, stateLine } from '../../ui/components.ts';
+import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { countedUpTo, instant } from '../../ui/formats.ts';
@@ -66,7 +67,8 @@ export function webhookPages(pages: PortalPages, ctx: Context): void {
   pages.form({ url: `${path}/rotate`, permission: 'webhooks', fresh: 'live' }, async (call) => {
     const { scope } = call;
     try {
-      const secret = await rotateSecret(ctx, call.actor, scope, formKeyOf(call));
+      const replaces = parseInstant(call.typed('pending'));
+      const secret = await rotateSecret(ctx, call.actor, scope, { formKey: formKeyOf(call), replaces });
       return await showWebhooks(ctx, call, { kind: 'pending', secret });
     } catch (error) {
       return refused(call, error);
@@ -234,7 +236,7 @@ function secretCard(call: PortalCall, endpoint: Endpoint): Html {
       consequence: webhooks.rotateRest,
       action: actionIn(call, `${path}/rotate`),
     },
-    formKeyField(),
+    html`${formKeyField()}${hiddenField('pending', endpoint.pendingSince?.toISOString() ?? '')}`,
   );
   const activate = confirmButton(
     {

@@ -339,6 +339,8 @@ export const de: PortalTexts<'de'> = {
         'Es wurde kein zweites Geheimnis erstellt: Dieses Formular wurde schon gesendet. Ein Geheimnis wird nur einmal gezeigt; haben Sie es nicht kopiert, wechseln Sie es noch einmal.',
       no_url: 'Es wurde nichts geändert: Hinterlegen Sie zuerst eine URL.',
       nothing_pending: 'Es wurde nichts geändert: Es steht kein neues Geheimnis bereit.',
+      other_pending:
+        'Es wurde nichts geändert: Ein anderes neues Geheimnis steht bereit, das beim Öffnen der Seite noch nicht da war. Fragen Sie Ihr Team, bevor Sie es ersetzen.',
       rate_limited:
         'Es wurde nichts geändert: Zehn Änderungen pro Minute sind möglich. Warten Sie eine Minute und versuchen Sie es noch einmal.',
       no_test_wallet: 'Es wurde nichts gesendet: In diesem Modus gibt es keine Test-Wallet.',

@@ -316,6 +316,8 @@ export const en = {
         'No second secret was created: this form was already submitted. A secret is shown only once. If you did not copy it, rotate again.',
       no_url: 'Nothing was changed: set a URL first.',
       nothing_pending: 'Nothing was changed: there is no pending secret.',
+      other_pending:
+        'Nothing was changed: another new secret is pending, which was not there when you opened the page. Ask your team before you replace it.',
       rate_limited: 'Nothing was changed: you can make ten changes a minute. Wait a minute, then try again.',
       no_test_wallet: 'Nothing was sent: there is no test wallet in this mode.',
       busy: 'Nothing was paid: other test payments are running. Wait a few seconds, then try again.',

@@ -349,6 +349,8 @@ export const es: PortalTexts<'es'> = {
         'No se creó un segundo secreto: este formulario ya se había enviado. Un secreto se muestra una sola vez. Si no lo copió, renuévelo otra vez.',
       no_url: 'No se cambió nada: indique primero una URL.',
       nothing_pending: 'No se cambió nada: no hay ningún secreto pendiente.',
+      other_pending:
+        'No se cambió nada: hay otro secreto pendiente que no existía cuando abrió la página. Pregunte a su equipo antes de reemplazarlo.',
       rate_limited: 'No se cambió nada: puede hacer diez cambios por minuto. Espere un minuto e inténtelo de nuevo.',
       no_test_wallet: 'No se envió nada: en este modo no hay billetera de prueba.',
       busy: 'No se pagó nada: hay otros pagos de prueba en curso. Espere unos segundos e inténtelo de nuevo.',

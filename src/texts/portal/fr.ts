@@ -354,6 +354,8 @@ export const fr: PortalTexts<'fr'> = {
         'Aucun second secret n’a été créé : ce formulaire a déjà été envoyé. Un secret n’est affiché qu’une fois. Si vous ne l’avez pas copié, renouvelez-le encore.',
       no_url: 'Rien n’a été modifié : définissez d’abord une URL.',
       nothing_pending: 'Rien n’a été modifié : il n’y a pas de secret en attente.',
+      other_pending:
+        'Rien n’a été modifié : un autre secret est en attente, qui n’existait pas à l’ouverture de la page. Demandez à votre équipe avant de le remplacer.',
       rate_limited:
         'Rien n’a été modifié : vous pouvez faire dix changements par minute. Attendez une minute, puis réessayez.',
       no_test_wallet: 'Rien n’a été envoyé : il n’y a pas de portefeuille de test dans ce mode.',

@@ -349,6 +349,8 @@ export const pt: PortalTexts<'pt'> = {
         'Nenhum segundo segredo foi criado: este formulário já tinha sido enviado. Um segredo é mostrado uma única vez. Se não o copiou, troque-o de novo.',
       no_url: 'Nada foi alterado: defina primeiro uma URL.',
       nothing_pending: 'Nada foi alterado: não há segredo pendente.',
+      other_pending:
+        'Nada foi alterado: há outro segredo pendente, que não existia quando você abriu a página. Fale com sua equipe antes de substituí-lo.',
       rate_limited: 'Nada foi alterado: o limite é de dez alterações por minuto. Espere um minuto e tente de novo.',
       no_test_wallet: 'Nada foi enviado: não há carteira de teste neste modo.',
       busy: 'Nada foi pago: há outros pagamentos de teste em andamento. Espere alguns segundos e tente de novo.',
