@@ -6,6 +6,7 @@ import { machineAheadMs } from '../db/database-clock.ts';
 import { missingKeys } from '../db/secret-keys.ts';
 import { isWritable } from '../db/writable.ts';
 import { within } from '../lib/time.ts';
+import { countDue } from '../webhooks/stuck.ts';
 import { callSeconds } from './call-metrics.ts';
 
 /** The metrics of this process and of the database, for Prometheus. Labels name no partner, merchant or request. */
@@ -40,10 +41,8 @@ export function openRegistry(ctx: Context): Registry {
       }
     },
   );
-  gauge('quittance_webhooks_due', 'Deliveries whose next attempt is due', [], async (self) => {
-    const [row] = await ctx.db.sql`
-      select count(*) as due from webhook_deliveries where state = 'waiting' and next_attempt_at <= now()`;
-    self.set(Number(row?.due));
+  gauge('quittance_webhooks_due', 'Deliveries that are due at endpoints that take them', [], async (self) => {
+    self.set(await countDue(ctx));
   });
   gauge('quittance_secret_keys_missing', 'Secret keys that other nodes use and this one lacks', [], async (self) => {
     self.set((await missingKeys(ctx.db.sql, ctx.config.secretKeys)).length);

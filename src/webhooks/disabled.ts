@@ -13,7 +13,7 @@ import { mailTexts } from '../texts/mails.ts';
 import { wordsKept } from '../ui/language.ts';
 import { onEndpoint } from './audit-object.ts';
 import { disabledSubject } from './endpoint.ts';
-import { disableFailing, selectContact } from './queue-store.ts';
+import { disableFailing, selectContact } from './health-store.ts';
 import { deadReason, disableAfterMs } from './rules.ts';
 
 export type Disabled = { partner_id: string; test_mode: boolean; url: string; disabled_reason: string };

@@ -3,9 +3,10 @@ import { isUnreachable } from '../db/connection.ts';
 import type { Sleeper } from '../lib/concurrency/sleeper.ts';
 import { pause } from '../lib/time.ts';
 import { attempt, type DeliveryDeps, type FinishedAttempt } from './attempt.ts';
+import { endpointKey } from './endpoint-key.ts';
 import type { Pace } from './pace.ts';
 import { type ClaimedDelivery, releaseLeases } from './queue-store.ts';
-import { recordFinished } from './record.ts';
+import { noProbe, type Recorded, recordFinished } from './record.ts';
 import { leaseMs } from './rules.ts';
 
 const maxBatch = 500;
@@ -36,6 +37,9 @@ export class LeasedWork {
   #unrecorded = 0;
   readonly #recorders = new Set<Promise<void>>();
   #recording = 0;
+  /** Attempts whose endpoint another transaction has locked, by endpoint: they wait for it, and others do not. */
+  readonly #heldUp: FinishedAttempt[][] = [];
+  #isWaiting = false;
   #isStopped = false;
 
   /**
@@ -107,7 +111,11 @@ export class LeasedWork {
 
   #startRecorder(): void {
     if (this.#recording > 0 && (this.#recording === maxRecorders || this.#ended.length < minSecondBatch)) return;
-    const recorder = this.#recordAll().finally(() => this.#recorders.delete(recorder));
+    this.#run(this.#recordAll());
+  }
+
+  #run(recording: Promise<void>): void {
+    const recorder = recording.finally(() => this.#recorders.delete(recorder));
     this.#recorders.add(recorder);
   }
 
@@ -116,17 +124,38 @@ export class LeasedWork {
     if (this.#ended.length < minSecondBatch) await pause(recordDelayMs);
     while (this.#ended.length > 0) {
       const batch = this.#ended.splice(0, maxBatch);
-      this.#sleeper.wakeIn(await recordBatch(this.#ctx, batch));
-      this.#unrecorded -= batch.length;
-      for (const { claimed, record, succeeded } of batch) {
-        this.#leased.delete(claimed);
-        if (!succeeded) this.#pace.recorded(claimed);
-        if (record.state === 'waiting') this.#sleeper.wakeIn(record.wait_ms);
-      }
-      this.#startAttempts();
-      this.#sleeper.wake(); // there is room again
+      const { probeWaitMs, held } = await recordBatch(this.#ctx, batch, 'skip');
+      const isHeld = new Set(held);
+      this.#recorded(held.length === 0 ? batch : batch.filter((finished) => !isHeld.has(finished)), probeWaitMs);
+      if (held.length > 0) this.#hold(held);
     }
     this.#recording--;
+  }
+
+  #hold(held: FinishedAttempt[]): void {
+    this.#heldUp.push(...Map.groupBy(held, ({ claimed }) => endpointKey(claimed)).values());
+    if (!this.#isWaiting) this.#run(this.#recordHeldUp());
+  }
+
+  async #recordHeldUp(): Promise<void> {
+    this.#isWaiting = true;
+    for (let batch = this.#heldUp.shift(); batch; batch = this.#heldUp.shift()) {
+      this.#recorded(batch, (await recordBatch(this.#ctx, batch, 'wait')).probeWaitMs);
+    }
+    this.#isWaiting = false;
+  }
+
+  /** @param probeWaitMs how long no endpoint is probed */
+  #recorded(batch: FinishedAttempt[], probeWaitMs: number): void {
+    this.#sleeper.wakeIn(probeWaitMs);
+    this.#unrecorded -= batch.length;
+    for (const { claimed, record, succeeded } of batch) {
+      this.#leased.delete(claimed);
+      if (!succeeded) this.#pace.recorded(claimed);
+      if (record.state === 'waiting') this.#sleeper.wakeIn(record.wait_ms);
+    }
+    this.#startAttempts();
+    this.#sleeper.wake(); // there is room again
   }
 
   async #releaseUnattempted(): Promise<void> {
@@ -140,23 +169,25 @@ export class LeasedWork {
 /**
  * While the database is unreachable, a batch is retried as long as its leases last; otherwise its attempts would be
  * repeated. A batch that fails otherwise is recorded one by one, so that one bad row does not affect the others.
- *
- * @returns how long no endpoint is probed
  */
-async function recordBatch(ctx: Context, batch: FinishedAttempt[]): Promise<number> {
+async function recordBatch(ctx: Context, batch: FinishedAttempt[], patience: 'wait' | 'skip'): Promise<Recorded> {
   const giveUpAt = performance.now() + leaseMs / 2;
   for (;;) {
     try {
-      return await recordFinished(ctx, batch);
+      return await recordFinished(ctx, batch, patience);
     } catch (error) {
       ctx.log.error({ err: error, attempts: batch.length }, 'attempts could not be recorded');
       const again = isUnreachable(error) && performance.now() < giveUpAt;
-      if (!again && (isUnreachable(error) || batch.length === 1)) return Number.POSITIVE_INFINITY;
+      if (!again && (isUnreachable(error) || batch.length === 1)) return noProbe;
       if (!again) break;
       await pause(afterErrorMs);
     }
   }
-  let probeWaitMs = Number.POSITIVE_INFINITY;
-  for (const finished of batch) probeWaitMs = Math.min(probeWaitMs, await recordBatch(ctx, [finished]));
-  return probeWaitMs;
+  const all: Recorded = { ...noProbe, held: [] };
+  for (const finished of batch) {
+    const { probeWaitMs, held } = await recordBatch(ctx, [finished], patience);
+    all.probeWaitMs = Math.min(all.probeWaitMs, probeWaitMs);
+    all.held.push(...held);
+  }
+  return all;
 }

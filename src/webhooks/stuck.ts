@@ -4,12 +4,25 @@ import type { Scope, Sql } from '../db/connection.ts';
 import { type QueueDepth, queueDepth } from '../db/queue-depth.ts';
 import { isUuid } from '../lib/ids.ts';
 import { batchesOf, type ReadFrom, readPage } from '../lib/paging.ts';
+import { probeAfterFailures } from './rules.ts';
 
 const maxDisabled = 100;
 
 /** For operators: how many events wait for an attempt, over all partners, and when the oldest was created. */
 export const eventDepth = ({ db: { sql } }: Context, max: number): Promise<QueueDepth> =>
   queueDepth(sql, sql`select created_at as since from webhook_deliveries where state = 'waiting'`, max);
+
+/**
+ * For metrics: how many events are due for an attempt now. Those of partners without a URL or with a disabled endpoint
+ * wait for the partner, and those of a failing endpoint for its probe.
+ */
+export async function countDue({ db: { sql } }: Pick<Context, 'db'>): Promise<number> {
+  const [row] = await sql<{ due: number }[]>`
+    select count(*)::int as due from webhook_deliveries d join webhook_endpoints e using (partner_id, test_mode)
+    where d.state = 'waiting' and d.next_attempt_at <= now()
+      and e.url is not null and e.disabled_at is null and e.failures < ${probeAfterFailures}`;
+  return row?.due ?? 0;
+}
 
 const idOf = ({ id }: StuckDelivery) => id;
 const readFrom =
