@@ -64,7 +64,7 @@ export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint
 export async function setUrl(ctx: Context, actor: Actor, scope: Scope, url: string): Promise<string | null> {
   const fault = urlFault(outboundPolicy(ctx.config, scope.testMode), url);
   if (fault) throw new UrlRefusal(fault);
-  return withAudit(
+  const secret = await withAudit(
     ctx,
     actor,
     async (inner) => {
@@ -76,6 +76,21 @@ export async function setUrl(ctx: Context, actor: Actor, scope: Scope, url: stri
     },
     () => urlSet(scope, url),
   );
+  await makeWaitingDue(ctx, scope);
+  return secret;
+}
+
+/** How many events are made due at a time, and how many at most: later ones keep their time. */
+const dueBatch = 2_000;
+const maxDueBatches = 250;
+
+/**
+ * Makes waiting events due at once, after the endpoint was changed. In batches of their own: with hundreds of thousands,
+ * one statement would be ended before its time, and keep the endpoint as it was.
+ */
+async function makeWaitingDue({ db }: Context, scope: Scope): Promise<void> {
+  for (let batch = 0; batch < maxDueBatches; batch++)
+    if ((await db.scoped(scope, (tx) => store.updateDueNow(tx, scope, dueBatch))) < dueBatch) return;
 }
 
 /** An address can hold a secret; its host is enough to know where events go. */
@@ -97,7 +112,7 @@ export async function restoreUrl(
   temporary: string,
   earlier: string | null,
 ): Promise<void> {
-  await withAudit(
+  const isRestored = await withAudit(
     ctx,
     actor,
     async (inner) => {
@@ -105,8 +120,9 @@ export async function restoreUrl(
       if (isOurs) await moveUrl(inner, scope, earlier);
       return isOurs;
     },
-    (isRestored) => (isRestored ? urlSet(scope, earlier) : null),
+    (isOurs) => (isOurs ? urlSet(scope, earlier) : null),
   );
+  if (isRestored) await makeWaitingDue(ctx, scope);
 }
 
 async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<void> {
@@ -222,7 +238,7 @@ async function activateAsDue(ctx: Context, tx: Tx, scope: Scope): Promise<true> 
  * @returns false when it was not disabled, and nothing changed
  * @throws EndpointRefusal no_url
  */
-export function enableEndpoint(ctx: Context, actor: Actor, scope: Scope): Promise<boolean> {
+export async function enableEndpoint(ctx: Context, actor: Actor, scope: Scope): Promise<boolean> {
   const enable = async ({ db }: Context) => {
     const wasDisabled = await db.scoped(scope, async (tx) => {
       const { disabled_at } = await lockExisting(tx, scope);
@@ -232,9 +248,11 @@ export function enableEndpoint(ctx: Context, actor: Actor, scope: Scope): Promis
     if (wasDisabled) await clearDisabledAlarm(db, scope);
     return wasDisabled;
   };
-  return withAudit(ctx, actor, enable, (wasDisabled) =>
+  const isEnabled = await withAudit(ctx, actor, enable, (wasDisabled) =>
     wasDisabled ? { ...onEndpoint(scope), action: 'webhook.enabled', details: {} } : null,
   );
+  if (isEnabled) await makeWaitingDue(ctx, scope);
+  return isEnabled;
 }
 
 /** The subject of the operator's alarm about a disabled endpoint. */

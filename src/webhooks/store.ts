@@ -76,16 +76,24 @@ export async function updateUrl(tx: Tx, scope: Scope, url: string | null): Promi
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
 }
 
-/** Resets all failures, and makes waiting events due now. */
+/** Resets all failures. */
 export async function updateAfresh(tx: Tx, scope: Scope): Promise<void> {
   await tx`
     update webhook_endpoints
     set disabled_at = null, disabled_reason = null, failures = 0, failing_since = null, probe_at = null
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
-  await tx`
+}
+
+/** Makes events that wait for their next attempt due now, the next ones first; returns how many. */
+export async function updateDueNow(tx: Tx, scope: Scope, limit: number): Promise<number> {
+  const { count } = await tx`
     update webhook_deliveries set next_attempt_at = now()
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
-      and state = 'waiting' and next_attempt_at > now()`;
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id in (
+      select id from webhook_deliveries
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+        and state = 'waiting' and next_attempt_at > now()
+      order by next_attempt_at limit ${limit} for update skip locked)`;
+  return count;
 }
 
 /** Stores a new pending secret in place of an earlier one, with the form that asked for it. */

@@ -60,3 +60,23 @@ test('Events of a partner without a URL, with a disabled or a failing endpoint â
   await sql`update webhook_endpoints set failures = 0, disabled_at = now() where partner_id = ${scope.partnerId}`;
   assert.equal(await due(), before);
 });
+
+test('More events wait than are made due at a time â†’ all are due once the URL is set, not in one long statement', async () => {
+  const { test: scope } = await makePartner(stage.db);
+  await setUrl(stage.ctx, theService, scope, 'http://127.0.0.1:9/');
+  const [id = ''] = await makeEvents(stage.db, scope);
+  await stage.owner.begin(async (tx) => {
+    await tx.unsafe('set local session_replication_role = replica'); // there are no requests of these events
+    await tx`
+      insert into webhook_deliveries
+      select r.* from generate_series(1, 5000) n, webhook_deliveries d, jsonb_populate_record(d, jsonb_build_object(
+        'id', gen_random_uuid(), 'request_id', gen_random_uuid(), 'next_attempt_at', now() + (3600 + n) * interval '1 s')) r
+      where d.id = ${id}`;
+  });
+  await setUrl(stage.ctx, theService, scope, 'http://127.0.0.1:9/other');
+  const [row] = await stage.db.sql`
+    select count(*) filter (where next_attempt_at > now())::int as later, count(distinct xmin::text)::int as transactions
+    from webhook_deliveries where partner_id = ${scope.partnerId}`;
+  assert.equal(row?.later, 0);
+  assert.ok(row?.transactions > 3, `${row?.transactions} transactions`);
+});
