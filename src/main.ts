@@ -20,6 +20,9 @@ import { refreshIfDue } from './rates/refresh.ts';
 import { openService, type RunningService } from './service.ts';
 import { startTracing } from './trace.ts';
 
+/** An error from then on is why the service stopped, not why it cannot start. */
+let wasReady = false;
+
 /** Starts the service (config → context → listen → loops) and stops it in reverse order. */
 async function main(): Promise<void> {
   const config = readConfig(process.env);
@@ -90,6 +93,7 @@ async function serve({ ctx, pools, parts }: RunningService, ending: AbortControl
     // In production, standard output contains only log lines.
     if (ctx.sandbox) process.stdout.write(await ctx.sandbox.welcome(ctx, await ctx.sandbox.seedDemo(ctx)));
     else ctx.log.info({ base_url: config.baseUrl, sandbox: false }, `Quittance is ready at ${config.baseUrl}`);
+    wasReady = true;
     await aborted(ending.signal);
   } finally {
     ending.abort();
@@ -141,7 +145,9 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 main().catch((error: unknown) => {
   const known = error instanceof ConfigError || error instanceof StartFault || error instanceof RunFault;
-  const what = error instanceof RunFault ? 'Quittance has stopped.' : 'Quittance cannot start.';
+  const hasRun = wasReady || error instanceof RunFault;
+  const why = known ? '' : ' because of an unexpected error';
+  const what = hasRun ? `Quittance has stopped${why}.` : 'Quittance cannot start.';
   process.stderr.write(`${what} ${known ? error.message : (error as Error).stack}\n`);
   process.exitCode = 1;
 });

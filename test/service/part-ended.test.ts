@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { freePort } from '../../src/lib/ports.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
 import { within } from '../../src/lib/time.ts';
@@ -53,6 +54,22 @@ test('a database that a killed sandbox left running is watched too', async () =>
   assert.deepEqual(embeddedPids(home.DATA_DIR).postgres, [left]);
   signalProcess(left as number, 'SIGKILL');
   assert.match((await endOf(service)).stderr, /The sandbox’s database \(process \d+\) stopped unexpectedly/);
+});
+
+test('a service that was ready fails in a way that nobody expects → it says that it stopped, not that it cannot start', async () => {
+  const preload = pathToFileURL(join(import.meta.dirname, '../support/broken-loops.ts')).href;
+  const home = { DATA_DIR: dataFolder(), NODE_OPTIONS: `--import=${preload}` };
+  const service = await startService(home);
+  await isReady(service);
+  signalProcess(service.pid, 'SIGUSR2');
+  const ended = await endOf(service);
+  assert.equal(ended.code, 1, ended.stdout);
+  assert.match(
+    ended.stderr,
+    /^Quittance has stopped because of an unexpected error\. Error: a fault that nobody expects\n +at /m,
+  );
+  assert.doesNotMatch(ended.stderr, /cannot start/);
+  assert.deepEqual(embeddedPids(home.DATA_DIR), nothing);
 });
 
 test('the data folder is removed from a running sandbox → it ends and says so', async () => {
