@@ -42,13 +42,15 @@ export async function listen(ctx: Context, scope: Scope, options: EventListenOpt
     if (body === null) return 413;
     const secret = (await readEndpoint(ctx, scope))?.secret ?? '';
     const header = request.headers['x-service-signature'];
-    if (!verifySignature(secret, typeof header === 'string' ? header : undefined, body, new Date())) {
+    // The time of a signature is the database's. Asked for anew, because this machine may have slept.
+    const [{ now } = { now: new Date(0) }] = await ctx.db.sql<{ now: Date }[]>`select clock_timestamp() as now`;
+    if (!verifySignature(secret, typeof header === 'string' ? header : undefined, body, now)) {
       options.note('Rejected: the signature is missing, wrong or older than 300 seconds.');
       return 400;
     }
     if (received >= options.count) return 503; // it is retried, at the restored URL
     received++;
-    options.print(show(body.toString('utf8'), options.json));
+    options.print(options.json ? showJson(body) : show(body, now));
     if (received >= options.count) stop.now();
     return 200;
   };
@@ -101,14 +103,14 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks);
 }
 
-/** An event as text: for programs the body with `signature` added, for people a short line. */
-function show(body: string, json: boolean): string {
-  // The body is one object on one line. Parsing it would move keys that look like integers.
-  if (json) return printable(`${body.slice(0, -1)},"signature":"valid"}`);
-  const event = JSON.parse(body) as Record<string, unknown>;
-  return printable(
-    `${new Date().toISOString()}  ${event.event}  request ${event.request_id}  tx ${event.tx_hash}  signature valid`,
-  );
+// The body is one object on one line. Parsing it would move keys that look like integers.
+/** An event for programs: its body, with `signature` added. */
+const showJson = (body: Buffer): string => printable(`${body.toString('utf8').slice(0, -1)},"signature":"valid"}`);
+
+/** An event for people: a short line. */
+function show(body: Buffer, now: Date): string {
+  const { event, request_id, tx_hash } = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
+  return printable(`${now.toISOString()}  ${event}  request ${request_id}  tx ${tx_hash}  signature valid`);
 }
 
 /** Closes the server once responses in progress are sent, or after half a second. */

@@ -9,6 +9,7 @@ import { signalProcess } from '../../src/lib/processes.ts';
 import { ApiClient, send } from '../support/api/client.ts';
 import { until } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
+import { patienceMs } from '../support/patience.ts';
 import { acceptInvitation, isInside, newEmail } from '../support/people/people.ts';
 import { startVisitor } from '../support/people/visitor.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
@@ -92,6 +93,18 @@ test('the wrong clock is named by the node’s log, details and metrics, and by 
   const [clock] = findings.filter(({ check }) => check === 'clock');
   assert.equal(clock?.state, 'attention');
   assert.match(clock.advice, /^This machine’s clock is 7200 s off the database’s, .*NTP/);
+});
+
+test('`listen` on the wrong machine → accepts the signatures of events, and says the database’s time', async () => {
+  const request = await fixtures.request();
+  await fixtures.pay(request);
+  await chains.test.mine(3);
+  const words = ['listen', '--partner', fixtures.partner.slug, '--mode', 'test', '--count', '1'];
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...wrongEnv() };
+  const { stdout } = await run(join(root, 'bin/quittance'), words, { env, timeout: patienceMs });
+  const [, at = '', id] = /^(\S+) {2}payment\.proof_verified {2}request (\S+) .* signature valid$/m.exec(stdout) ?? [];
+  assert.equal(id, request.id, stdout);
+  assert.ok(Math.abs(new Date(at).getTime() - Date.now()) < hourMs, at);
 });
 
 test('the clock is set right, and then two hours back, while the node runs → it goes on at once, and says both', async () => {
