@@ -400,6 +400,7 @@ CREATE INDEX mandates_account ON public.mandates USING btree (partner_id, test_m
 CREATE UNIQUE INDEX mandates_active ON public.mandates USING btree (partner_id, test_mode, plan_id) WHERE (state = 'active'::text);
 CREATE INDEX mandates_end ON public.mandates USING btree (ends_at) WHERE (state = 'active'::text);
 CREATE UNIQUE INDEX mandates_hash ON public.mandates USING btree (chain_id, contract_address, hash);
+CREATE INDEX mandates_of_chain ON public.mandates USING btree (chain_id, test_mode, id) WHERE (state = 'active'::text);
 CREATE INDEX mandates_of_plan ON public.mandates USING btree (plan_id) WHERE (state = 'active'::text);
 CREATE INDEX mandates_payer ON public.mandates USING btree (chain_id, token_address, payer, contract_address) WHERE (state = 'active'::text);
 CREATE INDEX mandates_plan ON public.mandates USING btree (partner_id, test_mode, plan_id, agreed_at);
@@ -1099,6 +1100,7 @@ create table returns (
   constraint returns_usdc_micro_check CHECK ((usdc_micro > (0)::numeric))
 );
 CREATE INDEX returns_due ON public.returns USING btree (next_look_at) WHERE ((state = ANY (ARRAY['sent'::text, 'missing'::text, 'kept'::text])) AND (return_tx_hash IS NOT NULL) AND (from_address IS NOT NULL));
+CREATE INDEX returns_of_chain ON public.returns USING btree (chain_id, test_mode, tx_hash) WHERE (state = ANY (ARRAY['returning'::text, 'sent'::text]));
 CREATE INDEX returns_transaction ON public.returns USING btree (partner_id, test_mode, chain_id, return_tx_hash);
 CREATE INDEX returns_turns ON public.returns USING btree (partner_id, account_id, next_look_at) WHERE ((state = ANY (ARRAY['sent'::text, 'missing'::text, 'kept'::text])) AND (return_tx_hash IS NOT NULL) AND (from_address IS NOT NULL));
 CREATE TRIGGER returns_tell AFTER UPDATE ON returns FOR EACH ROW WHEN (old.state IS DISTINCT FROM new.state OR old.given_micro IS DISTINCT FROM new.given_micro OR old.return_tx_hash IS DISTINCT FROM new.return_tx_hash) EXECUTE FUNCTION tell_return();
@@ -1297,6 +1299,7 @@ CASE
     ELSE reason
 END), block_time, chain_id, tx_hash, ordinal) WHERE ((request_id IS NULL) AND (judged_at IS NOT NULL));
 CREATE INDEX transfers_unsettled ON public.transfers USING btree (chain_id, partner_id, account_id, look_at, block_number, ordinal) WHERE (counts AND (final_at IS NULL));
+CREATE INDEX transfers_wrong_token ON public.transfers USING btree (chain_id, token_address) WHERE ((reason = 'wrong_token'::text) AND (request_id IS NULL));
 CREATE STATISTICS public.transfers_owners (dependencies) ON partner_id, test_mode, account_id FROM transfers;
 CREATE CONSTRAINT TRIGGER transfers_note_overpaid AFTER INSERT OR DELETE OR UPDATE OF request_id, counts ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_overpaid();
 CREATE CONSTRAINT TRIGGER transfers_note_underpaid AFTER INSERT OR DELETE OR UPDATE OF request_id, counts ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_underpaid();

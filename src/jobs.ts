@@ -18,6 +18,7 @@ import { matchingDue, unsettledDue } from './payments/due.ts';
 import { matchPending } from './payments/match.ts';
 import { verifyFinal } from './payments/proof/verify.ts';
 import { releaseReservations } from './payments/release-reservations.ts';
+import { rematchKnownTokens } from './payments/removed-tokens.ts';
 import { alarmSilentChains } from './payments/silent-chains.ts';
 import { forgetSubmitted } from './payments/submitted/follow.ts';
 import { chargeDue, chargeDueAt } from './plans/charge.ts';
@@ -116,6 +117,7 @@ const loops: Loop[] = [
     queue: { due: mailsDue, wakes: ['mails'], restMs: second },
   },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
+  { name: 'match payments in tokens that are back', everyMs: 10 * minute, run: rematchKnownTokens },
   { name: 'watch the reading of chains', everyMs: minute, run: alarmSilentChains },
   { name: 'watch what waits for secret keys', everyMs: minute, run: alarmMissingKeys },
   { name: 'index metadata', everyMs: minute, run: indexMetadata },

@@ -5,6 +5,7 @@ import { askTagged } from '../chain/tagged-blocks.ts';
 import { checkTokens } from '../chain/tokens.ts';
 import { allChains, type ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
+import { type RemovedToken, removedTokens } from '../payments/removed-tokens.ts';
 import { type RemovedChain, removedChains } from '../payments/silent-chains.ts';
 import { type Finding, ifReachable } from './finding.ts';
 
@@ -15,18 +16,22 @@ import { type Finding, ifReachable } from './finding.ts';
  */
 export async function checkChains(ctx: Context): Promise<Finding[]> {
   const configured = allChains(ctx.chains);
-  const [statuses, faults, untagged, removed] = await Promise.all([
+  const areLocal = ctx.config.chains === null;
+  const [statuses, faults, untagged, removed, tokens] = await Promise.all([
     chainStatus(ctx),
     Promise.all(configured.map(faultOf)),
     Promise.all(configured.map(untaggedOf)),
     ifReachable(removedChains(ctx, true)),
+    ifReachable(removedTokens(ctx)),
   ]);
   return [
     ...statuses.map((status, at): Finding => {
-      const advice = faults[at] ?? adviceOn(status) ?? untagged[at] ?? null;
+      const found = faults[at] ?? adviceOn(status) ?? untagged[at] ?? null;
+      const advice = found !== null && areLocal ? localAdvice(status) : found;
       return { check: `chain ${status.chainId}`, state: advice === null ? 'ok' : 'failed', advice: advice ?? '' };
     }),
     ...(removed ?? []).flatMap(findingOf),
+    ...(tokens ?? []).map(tokenFinding),
   ];
 }
 
@@ -74,6 +79,13 @@ function adviceOn({ reachable, silent, endpoints }: ChainStatus): string | null 
   return null;
 }
 
+/** What helps a chain that the sandbox itself starts: no setting describes it. */
+function localAdvice({ reachable, endpoints }: ChainStatus): string {
+  if (reachable) return 'The sandbox does not read its local chain: stop the sandbox, and run npm start again.';
+  const errors = endpoints.map(({ error }) => error).join('; ');
+  return `The local chain does not answer: ${errors}. It runs while the service does: start that with npm start.`;
+}
+
 function findingOf({ chainId, mode, waiting }: RemovedChain): Finding[] {
   if (waiting.length === 0) return [];
   const advice =
@@ -82,3 +94,9 @@ function findingOf({ chainId, mode, waiting }: RemovedChain): Finding[] {
       : `It is not among the ${mode} chains of CHAINS_FILE, but something in ${mode} mode waits for it: ${waiting.join(', ')}. Move it back there, with "offered": false for its tokens, until nothing does.`;
   return [{ check: mode === null ? `chain ${chainId}` : `chain ${chainId}, ${mode} mode`, state: 'failed', advice }];
 }
+
+const tokenFinding = ({ chainId, address, waiting }: RemovedToken): Finding => ({
+  check: `token ${address}, chain ${chainId}`,
+  state: 'failed',
+  advice: `It is not among the tokens of its chain in CHAINS_FILE, but something waits for it: ${waiting.join(', ')}. Put it back, with "offered": false, until nothing does.`,
+});

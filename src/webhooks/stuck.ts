@@ -13,14 +13,27 @@ export const eventDepth = ({ db: { sql } }: Context, max: number): Promise<Queue
   queueDepth(sql, sql`select created_at as since from webhook_deliveries where state = 'waiting'`, max);
 
 /**
- * For metrics: how many events are due for an attempt now. Those of partners without a URL or with a disabled endpoint
- * wait for the partner, and those of a failing endpoint for its probe.
+ * For metrics: how many events are due for an attempt now, counted up to `max`. Those of partners without a URL or with
+ * a disabled endpoint wait for the partner, and those of a failing endpoint for its probe. Endpoints are found as
+ * `claimDue` finds them, so what waits for later costs nothing.
  */
-export async function countDue({ db: { sql } }: Pick<Context, 'db'>): Promise<number> {
+export async function countDue({ db: { sql } }: Pick<Context, 'db'>, max: number): Promise<number> {
   const [row] = await sql<{ due: number }[]>`
-    select count(*)::int as due from webhook_deliveries d join webhook_endpoints e using (partner_id, test_mode)
-    where d.state = 'waiting' and d.next_attempt_at <= now()
-      and e.url is not null and e.disabled_at is null and e.failures < ${probeAfterFailures}`;
+    with recursive receivers as (
+      (select partner_id, test_mode from webhook_deliveries
+        where state = 'waiting' order by partner_id, test_mode limit 1)
+      union all
+      select next.* from receivers r cross join lateral (
+        select d.partner_id, d.test_mode from webhook_deliveries d
+        where d.state = 'waiting' and (d.partner_id, d.test_mode) > (r.partner_id, r.test_mode)
+        order by d.partner_id, d.test_mode limit 1) next
+    )
+    select count(*)::int as due from (
+      select from receivers r join webhook_endpoints e using (partner_id, test_mode) cross join lateral (
+        select from webhook_deliveries d
+        where d.partner_id = r.partner_id and d.test_mode = r.test_mode and d.state = 'waiting'
+          and d.next_attempt_at <= now() limit ${max}) due
+      where e.url is not null and e.disabled_at is null and e.failures < ${probeAfterFailures} limit ${max}) counted`;
   return row?.due ?? 0;
 }
 

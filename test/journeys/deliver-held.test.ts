@@ -47,7 +47,7 @@ test('A transaction keeps a failing endpoint locked → deliveries of others are
 });
 
 test('Events of a partner without a URL, with a disabled or a failing endpoint → not among the deliveries that are due', async () => {
-  const due = () => countDue(stage.ctx);
+  const due = () => countDue(stage.ctx, 100);
   const before = await due();
   const { test: scope } = await makePartner(stage.db);
   await makeEvents(stage.db, scope);

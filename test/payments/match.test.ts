@@ -5,6 +5,7 @@ import type { Context } from '../../src/context.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
 import { runJobs } from '../../src/jobs.ts';
 import { matchPending } from '../../src/payments/match.ts';
+import { rematchKnownTokens } from '../../src/payments/removed-tokens.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
@@ -97,4 +98,30 @@ test('a node that does not have a token yet leaves its payments to those that do
   await matchPending(ctx);
   const [left] = await database.db.sql`select reason from transfers where tx_hash = ${unknown}`;
   assert.equal(left?.reason, 'wrong_token');
+});
+
+test('a payment unmatched because its token was missing in CHAINS_FILE for an hour → matched once the token is back', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await payee(scope);
+  const removed = { symbol: 'USDX', address: `0x${'7f'.repeat(20)}` } as const;
+  const withIt: ChainConfig = { ...quick, tokens: [...quick.tokens, removed] };
+  const payable = { id: merchant.accountId, wallet: merchant.wallet };
+  const request = await makeRequest(database.db, scope, payable, { exactMicro: 5_000_000n });
+  const payment = { blockNumber: 95, value: '5000000', request };
+  const [paid = ''] = await store(database.db, { ...quick, tokens: [removed] }, merchant, [payment]);
+  await database.db.sql`update transfers set looks = 60 where tx_hash = ${paid}`;
+  await matchPending(ctx);
+  const row = async () => {
+    const [found] = await database.db.sql`select request_id, reason from transfers where tx_hash = ${paid}`;
+    return { ...found };
+  };
+  assert.deepEqual(await row(), { request_id: null, reason: 'wrong_token' });
+
+  await rematchKnownTokens(ctx);
+  assert.deepEqual(await row(), { request_id: null, reason: 'wrong_token' }, 'it is not back yet');
+  const back = { ...ctx, chains: { test: [withIt], live: [] } };
+  assert.equal(await rematchKnownTokens(back), 1);
+  await matchPending(back);
+  assert.deepEqual(await row(), { request_id: request.id, reason: null });
+  assert.equal(await rematchKnownTokens(back), 0);
 });

@@ -4,6 +4,7 @@ import { checkChains } from '../../src/cli/chains-check.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import { freePort } from '../../src/lib/ports.ts';
+import { removedTokens } from '../../src/payments/removed-tokens.ts';
 import {
   alarmSilentChains,
   announceRemovedChains,
@@ -11,10 +12,11 @@ import {
   updateSilenceAlarms,
 } from '../../src/payments/silent-chains.ts';
 import { raisedAlarms } from '../support/alarms.ts';
-import { idleChain, testContext } from '../support/app.ts';
+import { idleChain, testConfig, testContext } from '../support/app.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
+import { makePlan } from '../support/plans.ts';
 
 let database: TestDatabase;
 let chain: TestChain;
@@ -31,7 +33,9 @@ beforeEach(async () => {
   await database.db.sql`delete from alarms`;
 });
 
-const contextOf = (...test: ChainConfig[]) => testContext(database.db, { chains: { test, live: [] } });
+const contextOf = (...test: ChainConfig[]) => inFile({ test, live: [] });
+/** A node with these chains in its CHAINS_FILE. */
+const inFile = (chains: Context['chains']) => testContext(database.db, { config: testConfig({ chains }), chains });
 const names = async () => [...(await raisedAlarms(database.db.sql)).keys()];
 
 /** Records that a chain was last read so long ago. */
@@ -85,6 +89,7 @@ test('A chain removed from CHAINS_FILE › an alarm and a failed check while som
 
   const request = await makeRequest(database.db, scope, merchant, { startBlocks: { 7: 3 } });
   await database.db.sql`update requests set created_at = created_at - interval '20 minutes' where id = ${request.id}`;
+  await readBefore(7, 540);
   await database.db.sql`
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
       to_address, value, partner_id, test_mode, account_id)
@@ -123,10 +128,31 @@ test('A chain removed from CHAINS_FILE › an alarm and a failed check while som
   assert.deepEqual(await names(), [], 'put back');
 });
 
+test('An agreement that was stopped and is not revoked on a chain that was removed › it is named, until it is revoked', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const without = contextOf();
+  const { id: planId } = await makePlan(without, scope, merchant);
+  await readBefore(13, 3_600);
+  const word = Buffer.alloc(32, 1);
+  await database.db.sql`
+    insert into mandates (partner_id, test_mode, id, plan_id, account_id, chain_id, token_address, contract_address, payer,
+      payee, executor, cap_micro, min_interval_s, starts_at, ends_at, plan_ref, salt, hash, signature, cap_fiat_int,
+      fiat_code, reserve_percent, agreed_at, state, ended_at, end_reason, revoke_due_at)
+    values (${scope.partnerId}, true, gen_random_uuid(), ${planId}, ${merchant.id}, 13, ${randomAddress()},
+      ${randomAddress()}, ${randomAddress()}, ${merchant.wallet}, ${randomAddress()}, 1, 1, now(),
+      now() + interval '1 year', ${word}, ${word}, ${word}, ${word}, 1, 'EUR', 0, now(), 'stopped', now(),
+      'stopped_by_customer', now())`;
+  const waiting = async () => (await removedChains(without, false))[0]?.waiting;
+  assert.deepEqual(await waiting(), ['revocations of agreements']);
+  await database.db.sql`update mandates set revoke_due_at = null, revoked_at = now() where chain_id = 13`;
+  assert.deepEqual(await waiting(), []);
+});
+
 test('A chain moved to the other mode › the start, an alarm and doctor name what waits for it in its old mode', async () => {
   const { test: scope } = await makePartner(database.db);
   const merchant = await makeMerchant(database.db, scope);
-  const moved = testContext(database.db, { chains: { test: [], live: [idleChain(9)] } });
+  const moved = inFile({ test: [], live: [idleChain(9)] });
   await readBefore(9, 0);
   await makeRequest(database.db, scope, merchant, { startBlocks: {} });
   const logged: object[] = [];
@@ -189,4 +215,57 @@ test('doctor › fails for an endpoint that does not answer, another chain, a to
   assert.match(await stateOf({ ...here, chainId: 31399 }), /^failed: .* serves chain 31337, not 31399/);
   await readBefore(here.chainId, 61);
   assert.match(await stateOf(here), /^failed: Nothing was read for a minute/);
+});
+
+test('a local chain of the sandbox that does not answer, or is not read › doctor names no CHAINS_FILE, which describes none', async () => {
+  const nobody = { ...idleChain(31337), rpcUrls: [`http://127.0.0.1:${await freePort()}`] };
+  const adviceFor = async (one: ChainConfig) => {
+    const chains = { test: [one], live: [] };
+    return (await checkChains(testContext(database.db, { config: testConfig({ chains: null }), chains })))[0]?.advice;
+  };
+  await readBefore(31337, 0);
+  assert.match((await adviceFor(nobody)) ?? '', /^The local chain does not answer: .* start that with npm start\.$/);
+  await readBefore(31337, 61);
+  const here = { ...chain.chain, recurringContract: null };
+  assert.match((await adviceFor(here)) ?? '', /^The sandbox does not read its local chain: .*npm start again\.$/);
+  await readBefore(31337, 0);
+  assert.equal(await adviceFor(here), '');
+});
+
+test('A token removed from CHAINS_FILE › the start and doctor name what waits for it, until nothing does', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const [token, other] = [randomAddress(), randomAddress()];
+  const chainOf = (...addresses: string[]): ChainConfig => {
+    const tokens = addresses.map((address) => ({ symbol: 'USDC', address: address as `0x${string}` }));
+    return { ...idleChain(11), tokens };
+  };
+  await database.db.sql`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id)
+    values (11, '0xab', 0, 5, '0x1', now(), ${token}, '0x2', ${merchant.wallet}, 5, ${scope.partnerId}, true, ${merchant.id})`;
+  await database.db.sql`
+    insert into returns (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, to_address, usdc_micro, noted_at,
+      state, from_address, token_address)
+    values (${scope.partnerId}, true, 11, '0xcd', 0, ${merchant.id}, '0x2', 5, now(), 'returning', ${merchant.wallet},
+      ${token})`;
+  const [without, withIt] = [contextOf(chainOf(other)), contextOf(chainOf(other, token))];
+  const waiting = ['payments', 'refunds'];
+  assert.deepEqual(await removedTokens(without), [{ chainId: 11, mode: 'test', address: token, waiting }]);
+  assert.deepEqual(await removedTokens(withIt), []);
+  assert.deepEqual(await removedTokens(contextOf()), [], 'the chain itself is missing');
+  const found = async (ctx: Context) => (await checkChains(ctx)).filter(({ check }) => check.startsWith('token'));
+  const [finding, ...others] = await found(without);
+  assert.deepEqual([finding?.check, finding?.state, others], [`token ${token}, chain 11`, 'failed', []]);
+  assert.match(finding?.advice ?? '', /waits for it: payments, refunds\. Put it back, with "offered": false/);
+  assert.deepEqual(await found(withIt), []);
+  const logged: object[] = [];
+  await announceRemovedChains({
+    ...without,
+    log: { ...without.log, warn: (about: object) => logged.push(about) } as never,
+  });
+  assert.deepEqual(logged, [{ chain: 11, token, waiting }]);
+  await database.db.sql`update transfers set judged_at = now() where chain_id = 11`;
+  await database.db.sql`delete from returns where chain_id = 11`;
+  assert.deepEqual(await removedTokens(without), []);
 });

@@ -1,10 +1,11 @@
 import type { Sql } from '../../db/connection.ts';
 import type { Account } from './account-store.ts';
 
-/** The sum spent and reserved since midnight (UTC), in wei, by chain. */
-export async function selectSpentToday(sql: Sql): Promise<Map<number, bigint>> {
+/** The sum spent and reserved since midnight (UTC), in wei, of each of these chains. */
+export async function selectSpentToday(sql: Sql, chainIds: readonly number[]): Promise<Map<number, bigint>> {
   const rows = await sql<{ chain_id: string; wei: string }[]>`
-    select chain_id, sum(wei) as wei from relay_spending where day = (now() at time zone 'utc')::date group by chain_id`;
+    select chain_id, sum(wei) as wei from relay_spending
+    where chain_id = any(${[...chainIds]}::bigint[]) and day = (now() at time zone 'utc')::date group by chain_id`;
   return new Map(rows.map(({ chain_id, wei }) => [Number(chain_id), BigInt(wei)]));
 }
 

@@ -29,8 +29,11 @@ export type RelayerStatus = {
 /** Every address of the relayer on every chain, and those that still have calls under way. Queries no provider. */
 export async function relayerStatus(ctx: Context): Promise<RelayerStatus[]> {
   const { sql } = ctx.db;
-  const spent = await selectSpentToday(sql);
   const all = modes.flatMap((mode) => ctx.chains[mode].map((chain) => ({ mode, chain })));
+  const spent = await selectSpentToday(
+    sql,
+    all.map(({ chain }) => chain.chainId),
+  );
   const rows: RelayerStatus[] = [];
   for (const { mode, chain } of all) {
     const { chainId } = chain;
