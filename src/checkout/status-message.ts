@@ -1,5 +1,5 @@
 import { offeredChains, offeredTokens } from '../chain/offered.ts';
-import type { ChainConfig } from '../config/chains.ts';
+import { type ChainConfig, nameOfChain } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import type { TransferProgress } from '../payments/proof/progress.ts';
 import { payTexts } from '../texts/pay.ts';
@@ -46,11 +46,11 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
     case 'seen':
       return {
         shape: 'confirming',
-        title: fill(statusMessage.seen, { network: networkOf(checkout, state.submitted.chainId) }),
+        title: fill(statusMessage.seen, { network: nameOfChain(checkout.chains, state.submitted.chainId) }),
         rest: payable(state) === 'no' ? statusMessage.seenRest : statusMessage.seenOpenRest,
       };
     case 'sending': {
-      const title = fill(statusMessage.sending, { network: networkOf(checkout, state.authorization.chainId) });
+      const title = fill(statusMessage.sending, { network: nameOfChain(checkout.chains, state.authorization.chainId) });
       const rest = state.open === 'no' ? statusMessage.sendingRest : statusMessage.sendingLongRest;
       return { shape: 'confirming', title, rest };
     }
@@ -98,7 +98,7 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
     case 'reorged':
       return { shape: 'attention', title: statusMessage.reorged, rest: statusMessage.reorgedRest };
     case 'failed': {
-      const rest = fill(statusMessage.failedRest, { network: networkOf(checkout, state.submitted.chainId) });
+      const rest = fill(statusMessage.failedRest, { network: nameOfChain(checkout.chains, state.submitted.chainId) });
       return { shape: 'failed', title: statusMessage.failed, rest };
     }
     case 'replaced':
@@ -207,5 +207,3 @@ function trouble(chain: ChainConfig, words: Checkout['words']): Html {
 
 const nameOf = ({ chains }: Checkout, chainId: number): string | null =>
   chains.find((chain) => chain.chainId === chainId)?.name ?? null;
-
-const networkOf = (checkout: Checkout, chainId: number): string => nameOf(checkout, chainId) ?? String(chainId);

@@ -148,6 +148,15 @@ export function readChains(
 /** The chains of both modes. */
 export const allChains = (chains: Record<Mode, ChainConfig[]>): ChainConfig[] => [...chains.test, ...chains.live];
 
+/** What people read of a chain to which CHAINS_FILE gives no name, or which it does not contain any more. */
+const unnamed = (chainId: number | string) => `Chain ${chainId}`;
+
+/** A chain's name for people, also if the chain was removed from CHAINS_FILE. */
+export const nameOfChain = (
+  chains: readonly Pick<ChainConfig, 'chainId' | 'name'>[],
+  chainId: number | string,
+): string => chains.find((chain) => String(chain.chainId) === String(chainId))?.name ?? unnamed(chainId);
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -198,7 +207,7 @@ function readChain(entry: Entry, place: string, report: ReportFault): ListedChai
   refuseUnknown(entry, fieldsOfChain, 'the chain', fail);
   return {
     chainId,
-    name: readText(entry, 'name', fail) ?? `Chain ${chainId}`,
+    name: readText(entry, 'name', fail) ?? unnamed(chainId),
     rpcUrls: readRpcUrls(listOf(entry.rpc_urls), fail),
     tokens: readTokens(listOf(entry.tokens), fail),
     finality: readFinality(listOf(entry.finality), fail),

@@ -1,5 +1,5 @@
 import { chainsInTrouble } from '../chain/trouble.ts';
-import type { ChainConfig } from '../config/chains.ts';
+import { type ChainConfig, nameOfChain } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { AttemptLimit } from '../lib/concurrency/attempts.ts';
@@ -59,7 +59,7 @@ export async function readFindings(
 function toMisdirected(chains: ChainConfig[], transfer: TransferProgress): MisdirectedPayment {
   const { chainId, txHash, tokenAddress } = transfer;
   const chain = chains.find((one) => one.chainId === chainId);
-  const chainName = chain?.name ?? String(chainId);
+  const chainName = nameOfChain(chains, chainId);
   const symbol = chain?.tokens.find(({ address }) => address === tokenAddress)?.symbol ?? null;
   return { kind: 'wrong_network', chainId, chainName, tokenAddress, symbol, txHash };
 }

@@ -1,6 +1,8 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
+import { connectRpc } from '../chain/rpc.ts';
+import { readTokenFacts } from '../chain/token-facts.ts';
 import type { ChainConfig, TokenConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { retryOnConflict } from '../db/conflict.ts';
@@ -76,6 +78,8 @@ export type PreparedRefund = {
 const payerTransferLimit = 1_000;
 /** How long the network may take to propagate a transaction that was just sent. */
 const mayBeNewMs = 120_000;
+/** How long a person waits for the name of a token. */
+const nameMs = 2_000;
 /** A person rarely pays more merchants of one partner than this; an exchange's wallet does. */
 const manyAccounts = 3;
 
@@ -93,7 +97,7 @@ export async function prepareRefund(
   accountId: string,
   key: TransferKey,
 ): Promise<PreparedRefund> {
-  const prepared = await lookUpRecorded(ctx, await readPrepared(ctx, scope, accountId, key));
+  const prepared = await lookUpRecorded(ctx, await withName(await readPrepared(ctx, scope, accountId, key)));
   const { refund, toAddress, usdcMicro, row } = prepared;
   if (isRefundSent(refund) || !(await isFinalPayment(ctx, row))) return prepared;
   const args = [toAddress as Hex, usdcMicro] as const;
@@ -107,7 +111,7 @@ async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: 
     const row = await selectTransfer(tx, scope, key);
     const usdcMicro = row && row.account_id === accountId ? await refundableMicro(tx, scope, row) : 0n;
     const token = chain?.tokens.find(({ address }) => address === row?.token_address);
-    if (!row || !chain || !token || usdcMicro === 0n) throw refuse('not_found');
+    if (!row || !chain || usdcMicro === 0n) throw refuse('not_found');
     const [paid, refund, candidate] = await Promise.all([
       countPaidBy(tx, scope, row.from_address, payerTransferLimit),
       selectRefund(tx, scope, key),
@@ -116,7 +120,7 @@ async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: 
     return {
       key,
       chain,
-      token,
+      token: token ?? { address: row.token_address as Hex, symbol: row.token_address },
       fromAddress: row.to_address,
       toAddress: row.from_address,
       usdcMicro,
@@ -130,6 +134,18 @@ async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: 
       unknownHash: null,
     };
   });
+}
+
+/**
+ * Names the token as it names itself, if it was removed from CHAINS_FILE since it was paid: the merchant must send that
+ * one. Without an answer its address stands for its name.
+ */
+async function withName(prepared: PreparedRefund): Promise<PreparedRefund> {
+  const { chain, token } = prepared;
+  const [url] = chain.rpcUrls;
+  if (!url || token.symbol !== token.address) return prepared;
+  const { symbol } = await readTokenFacts(connectRpc(url, nameMs), token.address);
+  return symbol === null ? prepared : { ...prepared, token: { ...token, symbol } };
 }
 
 /** Asks the endpoints whether they know the recorded transaction, unless they already did or it may be too new. */

@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../config/chains.ts';
+import { type ChainConfig, nameOfChain } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import type { Findings } from '../payments/findings.ts';
 import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
@@ -68,7 +68,7 @@ function nearItem(words: Words, payment: NearPayment, wording: Wording): FoundIt
   const values = {
     amount: groupMicro(words, usdcMicro),
     due: groupMicro(words, askedMicro),
-    network: chainOf(wording, chainId)?.name ?? String(chainId),
+    network: nameOfChain(wording.chains, chainId),
   };
   return {
     at: payment.blockTime,

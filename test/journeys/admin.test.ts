@@ -475,6 +475,7 @@ test('Each alarm is shown in the reader’s language, with original messages of 
     'chain-missing': [
       { chainId, since: 'only for the log', waiting: ['payments', 'refunds'] },
       { chainId, mode: 'live', since: 'only for the log', waiting: ['payments'] },
+      { chainId: 41_002, since: 'only for the log', waiting: ['refunds'] },
     ],
     'chain-unconfirmed': [{ chainId, chain: network, since: 'only for the log' }],
     'chain-unread': [{ chainId, chain: network, transactions: ['0xdef'] }],
@@ -515,6 +516,7 @@ test('Each alarm is shown in the reader’s language, with original messages of 
     `Zahlungen auf ${network} können nicht geprüft werden`,
     `können nicht gelesen werden; Zahlungen darin können fehlen: <code lang="en" dir="ltr">0xdef</code>`,
     `${network} (Live) fehlt in CHAINS_FILE, aber etwas wartet darauf`,
+    'Chain 41002 fehlt in CHAINS_FILE, aber etwas wartet darauf',
     `${network} wurde tiefer umgeordnet`,
     `Dem Relayer fehlt auf ${network} Guthaben für Gebühren; er sendet nichts Neues. Adresse: <code lang="en" dir="ltr">0xaaa</code>`,
     `Gas auf ${network} kostet mehr als die Grenze erlaubt`,

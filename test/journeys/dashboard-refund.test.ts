@@ -403,3 +403,24 @@ test('a merchant opens a refund’s page too often → the page says so, and no 
   fixtures.clock.forward(60_000);
   assert.equal((await look()).status, 200);
 });
+
+test('A refund in a token that was removed from CHAINS_FILE → its page still offers it, records it and follows it', async () => {
+  const { chain } = fixtures.node;
+  const [usdc] = chain.tokens;
+  assert.ok(usdc);
+  const paid = await stray(3_300_000n);
+  const back = await send(paid.payer.address, 3_300_000n);
+  try {
+    chain.tokens = [{ symbol: 'USDX', address: `0x${'6f'.repeat(20)}` }];
+    const page = await pageOf(paid);
+    assert.equal(page.status, 200);
+    assert.match(page.html, /exactly this amount of USDC on/, 'the token names itself');
+    assert.match((await note(page, paid, { return_tx_hash: back })).html, /Refund pending/);
+  } finally {
+    chain.tokens = [usdc];
+  }
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
+  await follow();
+  assert.equal((await row(paid))?.state, 'confirmed');
+});

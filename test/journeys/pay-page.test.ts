@@ -5,7 +5,7 @@ import { getAddress } from 'viem';
 import { buildServer } from '../../src/http/server.ts';
 import { formatMicro } from '../../src/lib/money.ts';
 import { startApp, testConfig, testContext } from '../support/app.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
 import { submit, visit } from '../support/people/forms.ts';
 
 let offsetMs = 0;
@@ -247,6 +247,20 @@ test('A payment whose network was removed from the configuration is being confir
   assert.match(html, /You can close this page\./);
   assert.ok(html.includes(txHash));
   assert.doesNotMatch(html, /41002|make it final/);
+});
+
+test('A transaction on a network that was removed from the configuration → the page calls the network as one without a name', async () => {
+  const told = async (state: string) => {
+    const row = await newRequest();
+    await app.db.sql`
+      insert into payment_hints (partner_id, test_mode, request_id, chain_id, tx_hash, from_address, nonce, seen_block,
+        state)
+      values (${row.partner_id}, ${row.test_mode}, ${row.id}, 41002, ${`0x${'4a'.repeat(32)}`}, ${randomAddress()}, 0, 1,
+        ${state})`;
+    return (await pay(row.id)).html;
+  };
+  assert.match(await told('seen'), /Payment seen on Chain 41002/);
+  assert.match(await told('failed'), /It was recorded on Chain 41002 but moved no money/);
 });
 
 test('The page says that a chain could not be read for a minute while it waits for money, and no longer once the payment is over', async () => {

@@ -43,6 +43,13 @@ after(() => app.stop());
 const listed = (html: string) =>
   [...html.matchAll(/<span class="mono" title="(0x[0-9a-f]{64})">/g)].map(([, tx]) => tx);
 
+test('an unmatched payment whose network or token was removed from the configuration → its amount is still shown', async () => {
+  await unmatched(one, { at: 0, token: randomAddress(), value: '4440000' });
+  const { html } = await owner.open('/portal/unmatched');
+  assert.match(html, /<span class="figures">4\.44 USDC<\/span>/);
+  await app.db.sql`delete from transfers where value = 4440000`;
+});
+
 test('unmatched payments › with the reason in words, by merchant and by reason', async () => {
   assert.match((await owner.open('/portal/unmatched')).html, /No unmatched payments/);
   const request = await makeRequest(app.db, fixtures.test, one);

@@ -1,5 +1,6 @@
 import { scopeOfTransfer } from '../../auth/scope.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
+import { nameOfChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
@@ -13,9 +14,10 @@ import { portalTexts } from '../../texts/portal.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
-import { groupMicro, instant } from '../../ui/formats.ts';
+import { instant } from '../../ui/formats.ts';
 import { recordView } from '../../users/viewed.ts';
 import { sendNotFound } from '../../web/error-page.ts';
+import { paymentAmount } from '../../web/payment-amount.ts';
 import { refundBadge } from '../../web/refunded.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 
@@ -39,9 +41,8 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, key: TransferKe
   const { request, requests, unmatched, reasons } = portalTexts(words);
   const mode = modeOf(scope.testMode);
   const chain = ctx.chains[mode].find(({ chainId }) => chainId === key.chainId);
-  const token = chain?.tokens.find(({ address }) => address === row.token_address);
   const refund = refunds.get(name);
-  const amount = token ? `${groupMicro(words, BigInt(row.value))} ${token.symbol}` : reasons.wrong_token;
+  const amount = paymentAmount(words, ctx.chains[mode], row) ?? reasons.wrong_token;
   const meant = row.request_id ?? row.candidate_request_id;
   const merchantName = firstVisible(merchant.business_name, merchant.display_name) ?? requests.unnamed;
   return call.show({
@@ -55,7 +56,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, key: TransferKe
           [admin.partner, html`<a href="/admin/partners/${merchant.home_portal}">${merchant.partner_name}</a>`],
           [unmatched.merchant, html`<a href="/admin/merchants/${row.account_id}">${merchantName}</a>`],
           [admin.mode, admin[mode]],
-          [admin.chains.name, chain?.name ?? row.chain_id],
+          [admin.chains.name, nameOfChain(ctx.chains[mode], row.chain_id)],
           copyableFact(words, unmatched.transaction, row.tx_hash, explorerLink(chain, row.tx_hash)),
           copyableFact(words, unmatched.payer, checksummed(row.from_address)),
           copyableFact(words, request.wallet, checksummed(row.to_address)),

@@ -13,8 +13,9 @@ import { madeAt } from '../../requests/rules.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { shortAddress } from '../../ui/components.ts';
-import { ago, groupMicro } from '../../ui/formats.ts';
+import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
+import { paymentAmount } from '../../web/payment-amount.ts';
 import { requestStatusBadge } from '../../web/request-status.ts';
 import { table } from '../../web/table.ts';
 
@@ -57,11 +58,8 @@ export function foundRequests(words: Words, found: FoundRequest[], now: Date): H
 export function foundPayments(words: Words, found: FoundPayment[], ctx: Context): Html {
   const { unmatched, requests, reasons } = portalTexts(words);
   const admin = adminTexts(words);
-  const tokens = allChains(ctx.chains).flatMap((chain) => chain.tokens);
-  const amount = ({ token_address, value }: UnmatchedRow) => {
-    const token = tokens.find(({ address }) => address === token_address);
-    return token ? `${groupMicro(words, BigInt(value))} ${token.symbol}` : reasons.wrong_token;
-  };
+  const chains = allChains(ctx.chains);
+  const amount = (row: UnmatchedRow) => paymentAmount(words, chains, row) ?? reasons.wrong_token;
   return html`
     <h2>${unmatched.list}</h2>
     ${table<FoundPayment>(

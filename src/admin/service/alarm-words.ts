@@ -1,4 +1,4 @@
-import { allChains } from '../../config/chains.ts';
+import { allChains, nameOfChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import {
   type Alarm,
@@ -104,6 +104,4 @@ export const adviceOn = (words: Words, kind: AlarmKind): string => adminTexts(wo
 
 const verbatim = (text: string): Html => html`<code lang="en" dir="ltr">${text}</code>`;
 
-function networkName({ chains }: Context, chainId: number): string {
-  return allChains(chains).find((chain) => chain.chainId === chainId)?.name ?? String(chainId);
-}
+const networkName = ({ chains }: Context, chainId: number): string => nameOfChain(allChains(chains), chainId);

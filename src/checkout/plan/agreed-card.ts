@@ -1,7 +1,8 @@
 import { revokeCall } from '../../chain/recurring/calls.ts';
 import { walletJson } from '../../chain/typed-data.ts';
-import type { ChainConfig } from '../../config/chains.ts';
+import { type ChainConfig, nameOfChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
+import { modeOf } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type MandateRow, toMandate } from '../../plans/mandates/read.ts';
 import { revocationOf } from '../../plans/mandates/stop.ts';
@@ -61,7 +62,7 @@ export function agreedFacts(ctx: Context, words: Words, mandate: MandateRow): Ht
     }),
     [t.payer, fullAddress(mandate.payer)],
     [t.payee, fullAddress(mandate.payee)],
-    [t.network, chainOf(ctx, mandate)?.name ?? String(mandate.chain_id)],
+    [t.network, nameOfChain(ctx.chains[modeOf(mandate.test_mode)], mandate.chain_id)],
     [t.allowed, allowed === null ? t.allowanceLimitless : fillCount(words, t.allowanceCount, allowed)],
     [t.agreedAt, instant(words, mandate.agreed_at)],
     [t.until, dayText(words, mandate.ends_at, 'long')],

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { nameOfChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -62,7 +63,8 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const { row, attachable, askable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
   const refund = (await readRefunds(ctx.db, session.scope, [key])).get(writeTransferKey(key)) ?? null;
   const amount = groupMicro(words, BigInt(row.value));
-  const chain = ctx.chains[modeOf(session.scope.testMode)].find(({ chainId }) => chainId === key.chainId);
+  const chains = ctx.chains[modeOf(session.scope.testMode)];
+  const isRead = chains.some(({ chainId }) => chainId === key.chainId);
   const wanted = { row, key, partner: merchant.partner_name };
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(key)}`,
@@ -79,11 +81,11 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
         descriptionList([
           copyableFact(words, t.from, checksummed(row.from_address)),
           [t.when, instant(words, row.block_time)],
-          [t.network, chain?.name ?? String(key.chainId)],
+          [t.network, nameOfChain(chains, key.chainId)],
           copyableFact(words, t.transaction, row.tx_hash),
         ]),
         refund && refundFacts(words, refund),
-        !isRefundSent(refund) && refundLink(words, row, key),
+        isRead && !isRefundSent(refund) && refundLink(words, row, key),
       )}
       ${refund === null && attachSection(words, ctx, attachable, wanted)}
       ${refund === null && askable.length > 0 && restSection(words, ctx, askable, wanted)}

@@ -1,4 +1,4 @@
-import { allChains } from '../../config/chains.ts';
+import { allChains, nameOfChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { dayMs } from '../../lib/durations.ts';
@@ -127,14 +127,14 @@ async function* csvRows(
   { chains }: Pick<Context, 'chains'>,
   batches: AsyncIterable<ExportedByMerchant[]>,
 ): AsyncGenerator<CsvRow[]> {
-  const networks = new Map(allChains(chains).map(({ chainId, name }) => [String(chainId), name]));
+  const all = allChains(chains);
   for await (const batch of batches) {
     yield batch.map((row) => [
       ...[row.id, row.created_at, row.display_status, csvFiat(row.fiat_int, row.fiat_code)],
       ...[row.fiat_code, csvMicro(row.usdc_micro), csvMicro(row.received_micro), csvDecimal(row.rate)],
       row.rate_source,
       ...[row.proof_verified_at, row.paid_block_time],
-      row.paid_chain_id && (networks.get(row.paid_chain_id) ?? row.paid_chain_id),
+      row.paid_chain_id && nameOfChain(all, row.paid_chain_id),
       ...[row.tx_hash, row.payer_address, row.customer_name, row.memo],
       row.proof_verified_at && receiptNumber(row.id, row.proof_verified_at),
       ...refundCells(row),

@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../../config/chains.ts';
+import { type ChainConfig, nameOfChain } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { Findings } from '../../payments/findings.ts';
 import type { TransferProgress } from '../../payments/proof/progress.ts';
@@ -85,7 +85,10 @@ function arrival(words: Words, { chains }: Payment, transfer: TransferProgress, 
   const hash = hashOf(words, chain, transfer.txHash);
   return {
     at: transfer.blockTime,
-    title: fill(t.seen, { amount: groupMicro(words, transfer.usdcMicro), network: chain?.name ?? transfer.chainId }),
+    title: fill(t.seen, {
+      amount: groupMicro(words, transfer.usdcMicro),
+      network: nameOfChain(chains, transfer.chainId),
+    }),
     rest: html`
       <p>${rest}</p>
       <p>${t.from} ${shortAddress(transfer.fromAddress)}</p>

@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../../config/chains.ts';
+import { type ChainConfig, nameOfChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
@@ -135,7 +135,7 @@ async function* csvRows(
       const refund = refunds.get(keyOf(row));
       return [
         row.block_time,
-        chains.find(({ chainId }) => String(chainId) === row.chain_id)?.name ?? row.chain_id,
+        nameOfChain(chains, row.chain_id),
         ...[row.tx_hash, csvMicro(row.value), row.from_address, row.to_address, row.reason ?? 'no_match'],
         ...[row.candidate_request_id, refund?.state ?? null, refund?.return_tx_hash ?? null],
         csvMicro(refund?.given_micro ?? null),

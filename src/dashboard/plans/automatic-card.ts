@@ -1,5 +1,7 @@
+import { nameOfChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
+import { modeOf } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { planPageUrl } from '../../plans/link.ts';
 import { type MandateRow, readLatestMandate } from '../../plans/mandates/read.ts';
@@ -56,10 +58,9 @@ function agreementLine(words: Words, mandate: MandateRow | null): Html {
 
 function agreedFacts({ chains }: Context, words: Words, mandate: MandateRow): [name: string, value: Html | string][] {
   const { merchant: t } = mandateTexts(words);
-  const chain = chains[mandate.test_mode ? 'test' : 'live'].find(({ chainId }) => chainId === mandate.chain_id);
   return [
     [t.wallet, shortAddress(mandate.payer)],
-    [t.network, chain?.name ?? String(mandate.chain_id)],
+    [t.network, nameOfChain(chains[modeOf(mandate.test_mode)], mandate.chain_id)],
     [t.agreed, instant(words, mandate.agreed_at)],
     [t.until, instant(words, mandate.ends_at)],
   ];

@@ -19,12 +19,13 @@ import { readRefunds } from '../../refunds/read.ts';
 import { auditTexts } from '../../texts/audit.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
 import { shortAddress, shortId } from '../../ui/components.ts';
-import { ago, groupMicro } from '../../ui/formats.ts';
+import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { searchLimit } from '../../ui/search-limit.ts';
 import { csvMicro } from '../../web/csv-amounts.ts';
 import { sendCsv } from '../../web/download.ts';
 import { type Filter, filters } from '../../web/filters.ts';
+import { paymentAmount, symbolOf } from '../../web/payment-amount.ts';
 import { instantOf, linkWith, oneOf, readQuery } from '../../web/query.ts';
 import { refundBadge } from '../../web/refunded.ts';
 import { emptyState, pager, table } from '../../web/table.ts';
@@ -142,8 +143,6 @@ function choices(words: Words, merchant: Filter): Filter[] {
 
 const chainOf = (row: UnmatchedRow, chains: ChainConfig[]) =>
   chains.find(({ chainId }) => String(chainId) === row.chain_id);
-const tokenOf = (row: UnmatchedRow, chain: ChainConfig | undefined) =>
-  chain?.tokens.find(({ address }) => address === row.token_address);
 
 const keyOf = (row: UnmatchedRow) => ({ chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal });
 
@@ -155,11 +154,7 @@ function unmatchedTable(
   now: Date,
 ): Html {
   const { unmatched, requests, reasons } = portalTexts(words);
-  const amount = (row: UnmatchedRow) => {
-    const token = tokenOf(row, chainOf(row, chains));
-    // The decimals and value of an unknown token are not known, so no amount is shown.
-    return token ? `${groupMicro(words, BigInt(row.value))} ${token.symbol}` : reasons.wrong_token;
-  };
+  const amount = (row: UnmatchedRow) => paymentAmount(words, chains, row) ?? reasons.wrong_token;
   return table<UnmatchedRow>(
     unmatched.list,
     [
@@ -224,10 +219,10 @@ async function* csvRows(
 }
 
 function csvRow(row: UnmatchedRow, refund: RefundRow | undefined, chains: ChainConfig[]): CsvRow {
-  const token = tokenOf(row, chainOf(row, chains));
+  const symbol = symbolOf(chains, row);
   return [
     ...[row.account_id, row.merchant_name, row.reason ?? 'no_match', row.candidate_request_id],
-    ...[token ? csvMicro(row.value) : null, token?.symbol ?? null, row.token_address, row.value],
+    ...[symbol && csvMicro(row.value), symbol, row.token_address, row.value],
     ...[row.chain_id, row.tx_hash, row.ordinal, row.from_address, row.to_address, row.block_time],
     ...[refund?.state ?? null, refund?.return_tx_hash ?? null],
     csvMicro(refund?.given_micro ?? null),

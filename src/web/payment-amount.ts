@@ -1,0 +1,22 @@
+import type { ChainConfig } from '../config/chains.ts';
+import { groupMicro } from '../ui/formats.ts';
+import type { Words } from '../ui/language.ts';
+
+type Paid = { chain_id: string; token_address: string; value: string; reason: string | null };
+
+/**
+ * The symbol of a payment's token. One that was removed from CHAINS_FILE since was accepted when it was read.
+ *
+ * @returns null if this node never knew it
+ */
+export function symbolOf(chains: readonly ChainConfig[], row: Paid): string | null {
+  const chain = chains.find(({ chainId }) => String(chainId) === row.chain_id);
+  const token = chain?.tokens.find(({ address }) => address === row.token_address);
+  return token?.symbol ?? (row.reason === 'wrong_token' ? null : 'USDC');
+}
+
+/** A payment's amount with its token; null if this node never knew the token. */
+export function paymentAmount(words: Words, chains: readonly ChainConfig[], row: Paid): string | null {
+  const symbol = symbolOf(chains, row);
+  return symbol === null ? null : `${groupMicro(words, BigInt(row.value))} ${symbol}`;
+}
