@@ -3,9 +3,11 @@ import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
 import { formatMicro } from '../lib/money.ts';
 import { readMerchant } from '../merchants/read.ts';
+import { readNextAllowed } from '../plans/collect/read.ts';
 import { planPageUrl } from '../plans/link.ts';
 import type { CustomersPlan } from '../plans/mandates/agree.ts';
 import { readPlanFacts } from '../plans/mandates/facts.ts';
+import { readActiveMandate } from '../plans/mandates/read.ts';
 import { movePlanDue } from '../plans/move-due.ts';
 import { agreeInSandbox } from '../sandbox/agree.ts';
 import { createSandboxPlan, usualFiatInt } from '../sandbox/plan.ts';
@@ -34,12 +36,24 @@ async function makePlan(ctx: Context, args: Arguments): Promise<Record<string, s
 }
 
 async function chargePlan(ctx: Context, args: Arguments): Promise<Record<string, string>> {
-  const { scope, facts } = await findPlan(ctx, args);
+  const plan = await findPlan(ctx, args);
+  const { scope, facts } = plan;
   sandboxChain(ctx, scope.testMode);
   if (!(await ctx.db.scoped(scope, (tx) => movePlanDue(tx, scope, facts.id, ctx.clock.now())))) {
     throw new Error('This plan is paused or has ended, so it is not charged.');
   }
-  return { plan_id: facts.id, charged: 'within a few seconds', page: planPageUrl(ctx.config, facts.id) };
+  return { plan_id: facts.id, charged: await whenCharged(ctx, plan), page: planPageUrl(ctx.config, facts.id) };
+}
+
+/** When and how a plan that is due now is charged, in words. */
+async function whenCharged(ctx: Context, { scope, facts }: CustomersPlan): Promise<string> {
+  const now = ctx.clock.now();
+  const allowedAt = await ctx.db.scoped(scope, async (tx) => {
+    const mandate = await readActiveMandate(tx, scope, facts.id);
+    return mandate && readNextAllowed(tx, scope, mandate, now);
+  });
+  if (allowedAt === null) return 'requested by link within a few seconds: nobody has agreed to automatic charges';
+  return allowedAt > now ? `from ${allowedAt.toISOString()}, when the agreement allows it` : 'within a few seconds';
 }
 
 /** Finds a plan by its link or its id. */

@@ -78,6 +78,8 @@ test('In the sandbox a test wallet agrees, and has the next charge made, without
   await fixtures.turn();
   await page.reload();
   await page.getByRole('link', { name: 'Receipt' }).waitFor();
+  await see(page, 'The agreement allows the next charge from');
+  assert.equal(await page.getByRole('button', { name: 'Charge now' }).count(), 0);
   await page.context().close();
 });
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { restMicro } from '../../src/payments/rules.ts';
+import { until } from '../support/net/receiver.ts';
 import { patienceMs } from '../support/patience.ts';
 import { dataFolder, endAll, startService } from '../support/service.ts';
 
@@ -58,6 +59,12 @@ test('README › every command, in order, as pasted into a second terminal', asy
   assert.match(stdout, /wallet_address +0x[0-9a-f]{40}/);
   assert.match(stdout, /delivered/);
   assert.match(stdout, /max_per_charge_usdc +\d/);
+  assert.match(stdout, /charged +within a few seconds/);
+  const plan = /^plan_id +(\S+)/m.exec(stdout)?.[1] ?? assert.fail('no plan was made');
+  const chargeAgain = () => promisify(execFile)(join(root, 'bin/quittance'), ['sandbox', 'charge', plan], { env });
+  const isLater = async () =>
+    /charged +from \d{4}-\d\d-\S+, when the agreement allows it/.test((await chargeAgain()).stdout);
+  await until(isLater, 'the first charge to be on its way, after which the agreement allows none for a month');
   assert.match(stdout, /healthy +true/);
   assert.match(stdout, /Usage: quittance/);
   assert.ok(stdout.includes(`http://localhost:${new URL(service.url).port}/portal/`), 'an address of another service');

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { payeeName } from '../../merchants/payee-name.ts';
 import { readBranding } from '../../partners/branding.ts';
+import { readNextAllowed } from '../../plans/collect/read.ts';
 import { planPageUrl, scopeOfLink } from '../../plans/link.ts';
 import { type PlanFactsRow, readPlanFacts } from '../../plans/mandates/facts.ts';
 import { type OfferedTerms, termsNow } from '../../plans/mandates/offer.ts';
@@ -33,6 +34,8 @@ export type PlanView = {
   walletConnect: WalletConnectConfig | null;
   /** What a test wallet can do; null outside the sandbox's test mode. */
   testPanel: Sandbox['planPanel'] | null;
+  /** Until when the agreement allows no charge, for that panel; null if it allows one now, or there is none in use. */
+  notChargedUntil: Date | null;
   /** Public address of the page, and its path. */
   url: string;
   path: string;
@@ -56,13 +59,21 @@ export async function readPlanView(
     offeredTerms(ctx, facts),
   ]);
   const url = planPageUrl(ctx.config, facts.id);
+  const testPanel = ctx.sandbox?.hasTestWallet(ctx, scope) ? ctx.sandbox.planPanel : null;
   return {
     ...{ scope, facts, merchant: payeeName(facts), mandate, offered, charges: rows, after, next, branding, words },
     walletConnect: ctx.config.walletConnect,
-    testPanel: ctx.sandbox?.hasTestWallet(ctx, scope) ? ctx.sandbox.planPanel : null,
+    testPanel,
+    notChargedUntil: testPanel && mandate?.state === 'active' ? await blockedUntil(ctx, scope, mandate) : null,
     url,
     path: new URL(url).pathname,
   };
+}
+
+async function blockedUntil(ctx: Context, scope: Scope, mandate: MandateRow): Promise<Date | null> {
+  const now = ctx.clock.now();
+  const allowedAt = await ctx.db.scoped(scope, (tx) => readNextAllowed(tx, scope, mandate, now));
+  return allowedAt > now ? allowedAt : null;
 }
 
 async function offeredTerms(ctx: Context, facts: PlanFactsRow): Promise<OfferedTerms[]> {

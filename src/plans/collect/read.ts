@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts';
-import type { Scope } from '../../db/connection.ts';
+import type { Scope, Tx } from '../../db/connection.ts';
+import type { MandateRow } from '../mandates/read.ts';
 import type { CollectionReason, CollectionState } from './rules.ts';
-import { selectTroubled, type TroubledRow } from './store.ts';
+import { selectLastCharge, selectTroubled, type TroubledRow } from './store.ts';
 
 export type { CollectionReason, CollectionState, TroubledRow };
 
@@ -14,4 +15,11 @@ export async function readTroubled(
   if (planIds.length === 0) return new Map();
   const rows = await db.scoped(scope, (tx) => selectTroubled(tx, scope, planIds));
   return new Map(rows.map((row) => [row.plan_id, row]));
+}
+
+/** From when a mandate allows its next charge: from its start, and its interval after the charge before. */
+export async function readNextAllowed(tx: Tx, scope: Scope, mandate: MandateRow, now: Date): Promise<Date> {
+  const last = await selectLastCharge(tx, scope, mandate, now);
+  const afterLast = last === null ? 0 : last.getTime() + Number(mandate.min_interval_s) * 1000;
+  return new Date(Math.max(mandate.starts_at.getTime(), afterLast));
 }

@@ -169,3 +169,12 @@ export function selectTroubled(tx: Tx, scope: Scope, planIds: string[]): Promise
     where ${inScope(tx, scope)} and c.plan_id = any(${planIds}::uuid[]) and c.state = 'waiting' and c.reason is not null
     order by c.plan_id, c.number`;
 }
+
+/** When charges were last made under a mandate, or now while one is under way; null if none was made. */
+export async function selectLastCharge(tx: Tx, scope: Scope, mandate: Pick<MandateRow, 'id' | 'plan_id'>, now: Date) {
+  const [row] = await tx<{ at: Date | null }[]>`
+    select max(case when c.state = 'sent' then ${now} else c.ended_at end) as at from collections c
+    where ${inScope(tx, scope)} and c.plan_id = ${mandate.plan_id} and c.mandate_id = ${mandate.id}
+      and c.state in ('sent', 'charged')`;
+  return row?.at ?? null;
+}

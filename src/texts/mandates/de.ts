@@ -229,5 +229,6 @@ export const de: MandateTexts<'de'> = {
     hint: 'Nur in der Sandbox: Eine Test-Wallet mit Guthaben tritt an die Stelle Ihrer eigenen.',
     agree: 'Mit einer Test-Wallet zustimmen',
     charge: 'Jetzt abbuchen',
+    later: 'Die Vereinbarung erlaubt die nächste Abbuchung ab {time}.',
   },
 };

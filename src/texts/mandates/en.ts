@@ -220,5 +220,6 @@ export const en = {
     hint: 'Only in the sandbox: a funded test wallet takes the place of yours.',
     agree: 'Agree with a test wallet',
     charge: 'Charge now',
+    later: 'The agreement allows the next charge from {time}.',
   },
 };

@@ -223,5 +223,6 @@ export const es: MandateTexts<'es'> = {
     hint: 'Solo en el entorno de pruebas: una billetera de prueba con saldo sustituye a la suya.',
     agree: 'Aceptar con una billetera de prueba',
     charge: 'Cobrar ahora',
+    later: 'Lo que usted aceptó permite el próximo cobro a partir de {time}.',
   },
 };

@@ -235,5 +235,6 @@ export const fr: MandateTexts<'fr'> = {
     hint: 'Dans l’environnement de test uniquement : un portefeuille de test approvisionné remplace le vôtre.',
     agree: 'Accepter avec un portefeuille de test',
     charge: 'Prélever maintenant',
+    later: 'L’accord permet le prochain prélèvement à partir de {time}.',
   },
 };

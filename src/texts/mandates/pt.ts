@@ -224,5 +224,6 @@ export const pt: MandateTexts<'pt'> = {
     hint: 'Só no ambiente de testes: uma carteira de teste com saldo faz as vezes da sua.',
     agree: 'Autorizar com uma carteira de teste',
     charge: 'Cobrar agora',
+    later: 'A autorização permite a próxima cobrança a partir de {time}.',
   },
 };
