@@ -40,6 +40,7 @@ import { expireDue, expiryDue } from './requests/expire.ts';
 import { indexMetadata } from './requests/lists/index-metadata.ts';
 import { watchOrder } from './requests/order-alarm.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
+import { recoveriesDue } from './wallets/due.ts';
 import { releaseStaleWallets } from './wallets/release.ts';
 import { settleRecoveries } from './wallets/settle-recoveries.ts';
 import { createPartitions } from './webhooks/attempt-partitions.ts';
@@ -128,7 +129,12 @@ const loops: Loop[] = [
   { name: 'forget submitted transactions', everyMs: 10 * minute, run: forgetSubmitted },
   { name: 'find missing receipts', everyMs: minute, run: sweepReceipts },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },
-  { name: 'recover wallets', everyMs: minute, run: settleRecoveries },
+  {
+    name: 'recover wallets',
+    everyMs: minute,
+    run: settleRecoveries,
+    queue: { due: recoveriesDue, wakes: [], restMs: second },
+  },
   { name: 'erase old personal data', everyMs: 10 * minute, run: eraseOld },
   { name: 'disable dead endpoints', everyMs: minute, run: disableDead },
   { name: 'analyse grown tables', everyMs: 15 * second, run: ({ db }) => analyzeGrown(db) },

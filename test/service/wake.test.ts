@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
@@ -113,6 +114,24 @@ test('a request’s time passes while all sleep → its expiry is stored', async
     await other.sql`update requests set expires_at = now() + interval '1 second' where id = ${request.id}`;
     const rows = () => other.sql`select from requests where id = ${request.id} and status = 'expired'`;
     await until(async () => (await rows()).length === 1, 'the expiry to be stored');
+  });
+});
+
+test('the 48 hours of a recovery pass while all sleep → the wallet changes then, not at the loop’s next minute', async () => {
+  await withLoops(500, async (sent) => {
+    await asleep(sent);
+    const { scope, merchant } = shop;
+    const wallet = randomAddress();
+    await other.sql`
+      insert into wallets values (${wallet}, ${scope.partnerId}, true, ${merchant.id}, now(), now())`;
+    await other.sql`
+      insert into wallet_changes (partner_id, test_mode, id, account_id, kind, state, old_wallet, new_wallet, started_at,
+        signed_at, due_at, link_until)
+      values (${scope.partnerId}, true, gen_random_uuid(), ${merchant.id}, 'recovery', 'signed', ${merchant.wallet},
+        ${wallet}, now() - interval '50 hours', now() - interval '48 hours', now() + interval '1 second', now())`;
+    const rows = () => other.sql`select from merchants where id = ${merchant.id} and wallet_address = ${wallet}`;
+    await until(async () => (await rows()).length === 1, 'the new wallet to take over');
+    assert.ok(sent.some((text) => text.includes('select min(greatest(due_at, settle_after)) from wallet_changes')));
   });
 });
 
