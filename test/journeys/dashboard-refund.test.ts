@@ -424,3 +424,20 @@ test('A refund in a token that was removed from CHAINS_FILE → its page still o
   await follow();
   assert.equal((await row(paid))?.state, 'confirmed');
 });
+
+test('A payment on a network that was removed from CHAINS_FILE → its page says so, and leads to no refund', async () => {
+  const paid = await stray(3_400_000n);
+  const page = async () => (await fixtures.visitor.open(`/dashboard/unmatched/${paid.key}`)).html;
+  const link = `href="/dashboard/give-back/${paid.key}"`;
+  assert.ok((await page()).includes(link));
+  const { chains } = fixtures.ctx;
+  const configured = chains.test;
+  try {
+    chains.test = [];
+    const without = await page();
+    assert.match(without, /no longer reads this payment’s network/);
+    assert.ok(!without.includes(link));
+  } finally {
+    chains.test = configured;
+  }
+});

@@ -85,7 +85,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
           copyableFact(words, t.transaction, row.tx_hash),
         ]),
         refund && refundFacts(words, refund),
-        isRead && !isRefundSent(refund) && refundLink(words, row, key),
+        !isRefundSent(refund) && refundLink(words, row, key, isRead),
       )}
       ${refund === null && attachSection(words, ctx, attachable, wanted)}
       ${refund === null && askable.length > 0 && restSection(words, ctx, askable, wanted)}
@@ -93,12 +93,17 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   });
 }
 
-/** The link to the refund, or why there is none; null for what was no payment. */
-function refundLink(words: Words, row: TransferRow, key: TransferKey): Html | null {
+/**
+ * The link to the refund, or why there is none; null for what was no payment.
+ *
+ * @param isRead whether this node reads the payment's network
+ */
+function refundLink(words: Words, row: TransferRow, key: TransferKey, isRead: boolean): Html | null {
   const { refund: t } = dashboardTexts(words);
   const obstacle = refundObstacle(row);
   if (obstacle === 'no_payment') return null;
   if (obstacle === 'no_sender') return html`<p class="quiet">${t.noSender}</p>`;
+  if (!isRead) return html`<p class="quiet">${t.noNetwork}</p>`;
   return html`<p><a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${t.heading}</a></p>`;
 }
 

@@ -98,9 +98,10 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
 }
 
 /** What needs a decision: a partial payment, an overpayment, or money that does not count. */
-function concerns(words: Words, { row, progress, refunds }: Payment): Html | null {
+function concerns(words: Words, { row, progress, chains, refunds }: Payment): Html | null {
   const { payment: t, reason, refund } = dashboardTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
+  const isRead = (chainId: number) => chains.some((chain) => chain.chainId === chainId);
   const lines: Html[] = [];
   if (progress.receivedMicro > 0n && progress.missingMicro > 0n) {
     const rest = fill(dashboardStatusOf(row) === 'open' ? t.shortRest : t.shortEnded, {
@@ -109,16 +110,18 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
     });
     const title = fill(t.short, { amount: usdc(progress.missingMicro) });
     const refundable =
-      dashboardStatusOf(row) === 'open' ? [] : progress.transfers.map((transfer) => refundPartialForm(words, transfer));
+      dashboardStatusOf(row) === 'open'
+        ? []
+        : progress.transfers.map((transfer) => refundPartialForm(words, transfer, isRead(transfer.chainId)));
     lines.push(html`<div>${stateLine('attention', title, rest)}${refundable}</div>`);
   }
   for (const surplus of row.proof_status === 'verified' ? progress.surpluses : []) {
     const title = fill(t.over, { amount: usdc(surplus.micro) });
     const key = writeTransferKey(surplus);
-    const act = hasSender(surplus.fromAddress)
-      ? { rest: t.overRest, href: `/dashboard/give-back/${key}`, label: t.refund }
-      : { rest: refund.noSender };
-    lines.push(afterwards(words, { title, ...act }, refunds.get(key)));
+    const reachable = { rest: t.overRest, href: `/dashboard/give-back/${key}`, label: t.refund };
+    const act = isRead(surplus.chainId) ? reachable : { rest: refund.noNetwork };
+    const way = hasSender(surplus.fromAddress) ? act : { rest: refund.noSender };
+    lines.push(afterwards(words, { title, ...way }, refunds.get(key)));
   }
   for (const transfer of progress.unmatched) {
     const key = writeTransferKey(transfer);
@@ -136,10 +139,11 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
 }
 
 /** The button that refunds a partial payment of a request that has ended. It needs a final payment. */
-function refundPartialForm(words: Words, transfer: TransferProgress): Html {
+function refundPartialForm(words: Words, transfer: TransferProgress, isRead: boolean): Html {
   const { payment: t, refund } = dashboardTexts(words);
   const amount = groupMicro(words, transfer.usdcMicro);
   if (!hasSender(transfer.fromAddress)) return html`<p class="after-state quiet">${refund.noSender}</p>`;
+  if (!isRead) return html`<p class="after-state quiet">${refund.noNetwork}</p>`;
   if (!transfer.final) return html`<p class="after-state quiet">${fill(t.refundPartialSoon, { amount })}</p>`;
   const act = {
     label: fill(t.refundPartial, { amount }),

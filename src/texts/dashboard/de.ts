@@ -296,6 +296,8 @@ export const de: DashboardTexts<'de'> = {
   refund: {
     title: '{amount} USDC erstatten',
     heading: 'Diese Zahlung erstatten',
+    noNetwork:
+      'Der Dienst liest das Netzwerk dieser Zahlung nicht mehr, deshalb lässt sie sich hier nicht erstatten. Der Betreiber kann das Netzwerk wieder hinzufügen.',
     noSender:
       'Diese Zahlung hat im Netzwerk keinen Absender, zum Beispiel weil eine Bridge sie dort erzeugt hat. Um sie zu erstatten, fragen Sie den Kunden nach einer Adresse und senden Sie den Betrag aus Ihrer Wallet.',
     take: 'Zurückstellen und weiter',

@@ -281,6 +281,8 @@ export const en = {
   refund: {
     title: 'Refund {amount} USDC',
     heading: 'Refund this payment',
+    noNetwork:
+      'The service no longer reads this payment’s network, so it cannot be refunded here. The operator can add the network again.',
     noSender:
       'This payment has no sender on the network, for example because a bridge created it there. To refund it, ask your customer for an address and send it from your wallet.',
     take: 'Set it aside and continue',

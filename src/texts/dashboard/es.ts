@@ -289,6 +289,8 @@ export const es: DashboardTexts<'es'> = {
   refund: {
     title: 'Reembolsar {amount} USDC',
     heading: 'Reembolsar este pago',
+    noNetwork:
+      'El servicio ya no lee la red de este pago, así que no se puede reembolsar aquí. Su operador puede volver a añadir la red.',
     noSender:
       'Este pago no tiene remitente en la red, por ejemplo porque lo creó un puente (bridge). Para reembolsarlo, pida una dirección al cliente y envíelo desde su billetera.',
     take: 'Apartarlo y continuar',

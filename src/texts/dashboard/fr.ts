@@ -296,6 +296,8 @@ export const fr: DashboardTexts<'fr'> = {
   refund: {
     title: 'Rembourser {amount} USDC',
     heading: 'Rembourser ce paiement',
+    noNetwork:
+      'Le service ne lit plus le réseau de ce paiement, qui ne peut donc pas être remboursé ici. Son exploitant peut rétablir le réseau.',
     noSender:
       'Ce paiement n’a pas d’expéditeur sur le réseau, par exemple parce qu’un pont (bridge) l’y a créé. Pour le rembourser, demandez une adresse au client et envoyez le montant depuis votre portefeuille.',
     take: 'Mettre de côté et continuer',

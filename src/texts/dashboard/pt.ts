@@ -292,6 +292,8 @@ export const pt: DashboardTexts<'pt'> = {
   refund: {
     title: 'Reembolsar {amount} USDC',
     heading: 'Reembolsar este pagamento',
+    noNetwork:
+      'O serviço já não lê a rede deste pagamento, por isso não é possível reembolsá-lo aqui. O operador pode voltar a adicionar a rede.',
     noSender:
       'Este pagamento não tem remetente na rede, por exemplo porque uma ponte (bridge) o criou. Para reembolsá-lo, peça um endereço ao cliente e envie o valor da sua carteira.',
     take: 'Separar e continuar',
