@@ -85,8 +85,8 @@ const dueBatch = 2_000;
 const maxDueBatches = 250;
 
 /**
- * Makes waiting events due at once, after the endpoint was changed. In batches of their own: with hundreds of thousands,
- * one statement would be ended before its time, and keep the endpoint as it was.
+ * Makes waiting events due at once, after the endpoint was changed. In batches of their own: with hundreds of
+ * thousands, one statement would run into its time limit, and the change of the endpoint would be undone.
  */
 async function makeWaitingDue({ db }: Context, scope: Scope): Promise<void> {
   for (let batch = 0; batch < maxDueBatches; batch++)

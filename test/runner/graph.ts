@@ -67,6 +67,7 @@ export function reachedFrom(file: string, withReads = true): Map<string, number>
 /** These make a test slow to start: a database, a chain, a browser, a process of the service. */
 const slowToStart = [
   'src/db/embedded.ts',
+  'src/lib/processes.ts',
   'test/support/database.ts',
   'test/support/chain/chain.ts',
   'test/support/browser/browser.ts',

@@ -3,7 +3,9 @@ import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { formatUsdc } from './texts.ts';
 import { askAccount, type FoundWallet, hexId, isDeclined, type WalletChain } from './wallets.ts';
 
-/** A network and token on which a plan can be charged. `shown`: the terms that the page shows, if they can be signed. */
+/**
+ * A network and token on which a plan can be charged. `shown`: the terms that the page shows, if they can be signed.
+ */
 export type PlanPlace = {
   chain: WalletChain & { coin: string };
   token: string;

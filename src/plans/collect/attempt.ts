@@ -169,9 +169,8 @@ function usablePermit(ctx: Context, permit: PermitRow | null): Permit | null {
 }
 
 /**
- * The first charge after a permit was signed sets the allowance, although an earlier allowance may still suffice: by the
- * time that it does not, the permit may have ended. One that was already used does no harm, and later charges rarely
- * need one.
+ * The first charge after a permit was signed sets the allowance, although an earlier allowance may still suffice:
+ * otherwise the permit could end unused. One that was already used does no harm, and later charges rarely need one.
  */
 const firstPermit = (ctx: Context, { mandate, permit }: Charging): Permit | null =>
   permit && isNewPermit(mandate.charged_at, permit.signed_at) ? usablePermit(ctx, permit) : null;

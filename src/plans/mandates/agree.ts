@@ -17,20 +17,13 @@ import {
   neededMicro,
   type SubmittedPermit,
 } from './allowance.ts';
+import { lockPayer } from './allowance-store.ts';
 import type { PlanFactsRow } from './facts.ts';
 import { queueAgreedMail } from './mails.ts';
 import { isCount, isPayer, makeOffer, type Offer, type OfferedTerms, openOffer, termsNow } from './offer.ts';
 import { termsAsShown } from './shown.ts';
 import { readMandateSignature, type SignedFault, signatureFault } from './signed.ts';
-import {
-  countAgreed,
-  insertMandate,
-  lockPayer,
-  type MandateRow,
-  type NewMandate,
-  selectByHash,
-  updateReplaced,
-} from './store.ts';
+import { countAgreed, insertMandate, type MandateRow, type NewMandate, selectByHash, updateReplaced } from './store.ts';
 import { type AutomaticChain, automaticChains, withContract } from './where.ts';
 
 /**

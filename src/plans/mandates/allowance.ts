@@ -11,7 +11,7 @@ import {
   selectPermitOf,
   sumOfOpen,
   upsertPermit,
-} from './store.ts';
+} from './allowance-store.ts';
 import { allowanceOf, offerMs, permitDeadline } from './terms.ts';
 
 /** What an allowance must cover: a plan's charges, and whatever else its payer has agreed to with this contract. */

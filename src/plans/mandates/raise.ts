@@ -14,9 +14,10 @@ import {
   neededMicro,
   type SubmittedPermit,
 } from './allowance.ts';
+import { lockPayer } from './allowance-store.ts';
 import { isCount } from './offer.ts';
 import { signatureFault } from './signed.ts';
-import { lockPayer, type MandateRow, selectActive, updateAllowed } from './store.ts';
+import { type MandateRow, selectActive, updateAllowed } from './store.ts';
 import { offerMs } from './terms.ts';
 import { chainOf } from './where.ts';
 

@@ -1,6 +1,7 @@
 import { bytesToHex } from 'viem';
 import type { Scope, Tx } from '../../db/connection.ts';
-import { type EndReason, type MandateRow, type PermitRow, selectActive, selectLatest } from './store.ts';
+import type { PermitRow } from './allowance-store.ts';
+import { type EndReason, type MandateRow, selectActive, selectLatest } from './store.ts';
 
 export { charged, chargedAt } from './charged-store.ts';
 export type { EndReason, MandateRow, PermitRow };
