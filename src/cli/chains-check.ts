@@ -26,8 +26,8 @@ export async function checkChains(ctx: Context): Promise<Finding[]> {
   ]);
   return [
     ...statuses.map((status, at): Finding => {
-      const found = faults[at] ?? adviceOn(status) ?? untagged[at] ?? null;
-      const advice = found !== null && areLocal ? localAdvice(status) : found;
+      const unread = faults[at] ?? adviceOn(status);
+      const advice = (unread !== null && areLocal ? localAdvice(status) : unread) ?? untagged[at] ?? null;
       return { check: `chain ${status.chainId}`, state: advice === null ? 'ok' : 'failed', advice: advice ?? '' };
     }),
     ...(removed ?? []).flatMap(findingOf),

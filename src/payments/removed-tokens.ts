@@ -44,6 +44,9 @@ export async function removedTokens(ctx: Pick<Context, 'db' | 'chains'>): Promis
   });
 }
 
+/** In one pass; the next takes the rest. */
+const maxRematched = 5_000;
+
 /**
  * Loop: lets payments be matched again that were unmatched because their token was missing in CHAINS_FILE for an hour,
  * once it is back.
@@ -55,10 +58,13 @@ export async function rematchKnownTokens(ctx: Pick<Context, 'db' | 'chains'>): P
     tokens.map(({ address }) => ({ chainId, isTest: mode === 'test', address })),
   );
   const { count } = await ctx.db.sql`
-    update transfers t set judged_at = null, reason = null, candidate_request_id = null, looks = 0, look_at = now()
-    from unnest(${known.map(({ chainId }) => chainId)}::bigint[], ${known.map(({ isTest }) => isTest)}::boolean[],
-      ${known.map(({ address }) => address)}::text[]) as k (chain_id, test_mode, address)
-    where (t.chain_id, t.test_mode, t.token_address) = (k.chain_id, k.test_mode, k.address)
-      and t.reason = 'wrong_token' and t.request_id is null`;
+    update transfers set judged_at = null, reason = null, candidate_request_id = null, looks = 0, look_at = now()
+    where (chain_id, tx_hash, ordinal) in (
+      select t.chain_id, t.tx_hash, t.ordinal
+      from unnest(${known.map(({ chainId }) => chainId)}::bigint[], ${known.map(({ isTest }) => isTest)}::boolean[],
+          ${known.map(({ address }) => address)}::text[]) as k (chain_id, test_mode, address)
+        join transfers t on (t.chain_id, t.test_mode, t.token_address) = (k.chain_id, k.test_mode, k.address)
+      where t.reason = 'wrong_token' and t.request_id is null limit ${maxRematched})
+      and reason = 'wrong_token' and request_id is null`;
   return count;
 }
