@@ -79,6 +79,9 @@ test('a new partner › each empty list says what will be there; if a filter emp
     const { html } = await visitor.open(`${path}?since=2026-01-01`);
     assert.ok(html.includes(unlike) && !html.includes(empty), path);
   }
+  const resend = 'Resend all failed events';
+  assert.ok(!(await visitor.open('/portal/webhooks/deliveries')).html.includes(resend), 'there are none');
+  assert.ok((await visitor.open('/portal/webhooks/deliveries?state=failed')).html.includes(resend));
 });
 
 test('a new partner without a merchant › the call that makes one', async () => {

@@ -37,6 +37,7 @@ export function deliveryPages(pages: PortalPages, ctx: Context): void {
     const query = readQuery(request.query, names);
     const isFiltered = names.some((name) => query[name] !== undefined);
     const { rows, next } = await browseDeliveries(ctx, scope, filterOf(query), query.after ?? null);
+    const isEmpty = rows.length === 0 && !isFiltered;
     const list =
       rows.length > 0
         ? deliveryTable(words, rows, ctx.clock.now())
@@ -54,7 +55,7 @@ export function deliveryPages(pages: PortalPages, ctx: Context): void {
           ${list}
           ${pager(words, deliveriesPath, query, next)}
         </div>
-        ${may(user, 'deliveries.replay', mode) && replayForm(call)}
+        ${!isEmpty && may(user, 'deliveries.replay', mode) && replayForm(call)}
       `,
     });
   });
