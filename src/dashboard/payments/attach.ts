@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { nameOfChain } from '../../config/chains.ts';
+import { type ChainConfig, nameOfChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -21,7 +21,7 @@ import { ago, groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
-import { refundFacts, refundLine } from './refunded.ts';
+import { refundFacts, refundHindrance, refundLine } from './refunded.ts';
 
 const path = '/dashboard/unmatched';
 
@@ -64,7 +64,6 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const refund = (await readRefunds(ctx.db, session.scope, [key])).get(writeTransferKey(key)) ?? null;
   const amount = groupMicro(words, BigInt(row.value));
   const chains = ctx.chains[modeOf(session.scope.testMode)];
-  const isRead = chains.some(({ chainId }) => chainId === key.chainId);
   const wanted = { row, key, partner: merchant.partner_name };
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(key)}`,
@@ -85,7 +84,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
           copyableFact(words, t.transaction, row.tx_hash),
         ]),
         refund && refundFacts(words, refund),
-        !isRefundSent(refund) && refundLink(words, row, key, isRead),
+        !isRefundSent(refund) && refundLink(words, chains, row, key),
       )}
       ${refund === null && attachSection(words, ctx, attachable, wanted)}
       ${refund === null && askable.length > 0 && restSection(words, ctx, askable, wanted)}
@@ -93,18 +92,13 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   });
 }
 
-/**
- * The link to the refund, or why there is none; null for what was no payment.
- *
- * @param isRead whether this node reads the payment's network
- */
-function refundLink(words: Words, row: TransferRow, key: TransferKey, isRead: boolean): Html | null {
-  const { refund: t } = dashboardTexts(words);
-  const obstacle = refundObstacle(row);
-  if (obstacle === 'no_payment') return null;
-  if (obstacle === 'no_sender') return html`<p class="quiet">${t.noSender}</p>`;
-  if (!isRead) return html`<p class="quiet">${t.noNetwork}</p>`;
-  return html`<p><a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${t.heading}</a></p>`;
+/** The link to the refund, or why there is none; null for what was no payment. */
+function refundLink(words: Words, chains: ChainConfig[], row: TransferRow, key: TransferKey): Html | null {
+  if (refundObstacle(row) === 'no_payment') return null;
+  const hindrance = refundHindrance(words, chains, { fromAddress: row.from_address, chainId: key.chainId });
+  if (hindrance !== null) return html`<p class="quiet">${hindrance}</p>`;
+  const { heading } = dashboardTexts(words).refund;
+  return html`<p><a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${heading}</a></p>`;
 }
 
 type Wanted = { row: TransferRow; key: TransferKey; partner: string };

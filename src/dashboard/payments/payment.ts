@@ -9,7 +9,6 @@ import { queryFindings } from '../../payments/findings.ts';
 import { type PaymentProgress, readProgress, type TransferProgress } from '../../payments/proof/progress.ts';
 import { writeTransferKey } from '../../payments/transfers.ts';
 import { type PlanRow, readPlanOfRequest } from '../../plans/read.ts';
-import { hasSender } from '../../refunds/obstacle.ts';
 import { isRefundSent, type RefundRow, readRefunds } from '../../refunds/read.ts';
 import { readByMerchant } from '../../requests/lists/by-merchant.ts';
 import { payPageUrl } from '../../requests/render.ts';
@@ -34,7 +33,7 @@ import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 import { cancelCard, refusedNotice } from './cancel.ts';
 import { lookUpPath } from './look-up.ts';
-import { refundLine } from './refunded.ts';
+import { refundHindrance, refundLine } from './refunded.ts';
 import { timelineOf } from './timeline.ts';
 
 /** Everything that is known about one request of the merchant. */
@@ -99,9 +98,8 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
 
 /** What needs a decision: a partial payment, an overpayment, or money that does not count. */
 function concerns(words: Words, { row, progress, chains, refunds }: Payment): Html | null {
-  const { payment: t, reason, refund } = dashboardTexts(words);
+  const { payment: t, reason } = dashboardTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
-  const isRead = (chainId: number) => chains.some((chain) => chain.chainId === chainId);
   const lines: Html[] = [];
   if (progress.receivedMicro > 0n && progress.missingMicro > 0n) {
     const rest = fill(dashboardStatusOf(row) === 'open' ? t.shortRest : t.shortEnded, {
@@ -112,16 +110,18 @@ function concerns(words: Words, { row, progress, chains, refunds }: Payment): Ht
     const refundable =
       dashboardStatusOf(row) === 'open'
         ? []
-        : progress.transfers.map((transfer) => refundPartialForm(words, transfer, isRead(transfer.chainId)));
+        : progress.transfers.map((transfer) => refundPartialForm(words, chains, transfer));
     lines.push(html`<div>${stateLine('attention', title, rest)}${refundable}</div>`);
   }
   for (const surplus of row.proof_status === 'verified' ? progress.surpluses : []) {
     const title = fill(t.over, { amount: usdc(surplus.micro) });
     const key = writeTransferKey(surplus);
-    const reachable = { rest: t.overRest, href: `/dashboard/give-back/${key}`, label: t.refund };
-    const act = isRead(surplus.chainId) ? reachable : { rest: refund.noNetwork };
-    const way = hasSender(surplus.fromAddress) ? act : { rest: refund.noSender };
-    lines.push(afterwards(words, { title, ...way }, refunds.get(key)));
+    const hindrance = refundHindrance(words, chains, surplus);
+    const act =
+      hindrance === null
+        ? { rest: t.overRest, href: `/dashboard/give-back/${key}`, label: t.refund }
+        : { rest: hindrance };
+    lines.push(afterwards(words, { title, ...act }, refunds.get(key)));
   }
   for (const transfer of progress.unmatched) {
     const key = writeTransferKey(transfer);
@@ -139,11 +139,11 @@ function concerns(words: Words, { row, progress, chains, refunds }: Payment): Ht
 }
 
 /** The button that refunds a partial payment of a request that has ended. It needs a final payment. */
-function refundPartialForm(words: Words, transfer: TransferProgress, isRead: boolean): Html {
-  const { payment: t, refund } = dashboardTexts(words);
+function refundPartialForm(words: Words, chains: ChainConfig[], transfer: TransferProgress): Html {
+  const { payment: t } = dashboardTexts(words);
   const amount = groupMicro(words, transfer.usdcMicro);
-  if (!hasSender(transfer.fromAddress)) return html`<p class="after-state quiet">${refund.noSender}</p>`;
-  if (!isRead) return html`<p class="after-state quiet">${refund.noNetwork}</p>`;
+  const hindrance = refundHindrance(words, chains, transfer);
+  if (hindrance !== null) return html`<p class="after-state quiet">${hindrance}</p>`;
   if (!transfer.final) return html`<p class="after-state quiet">${fill(t.refundPartialSoon, { amount })}</p>`;
   const act = {
     label: fill(t.refundPartial, { amount }),

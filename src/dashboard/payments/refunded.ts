@@ -1,4 +1,6 @@
+import type { ChainConfig } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { hasSender } from '../../refunds/obstacle.ts';
 import type { RefundRow } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -7,6 +9,21 @@ import { copyableFact } from '../../ui/copyable.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { refundLabel, refundShapes } from '../../web/refunded.ts';
+
+/**
+ * Why a payment cannot be refunded here; null if it can.
+ *
+ * @param chains the chains of its mode that this node reads
+ */
+export function refundHindrance(
+  words: Words,
+  chains: readonly ChainConfig[],
+  { fromAddress, chainId }: { fromAddress: string; chainId: number },
+): string | null {
+  const { refund: t } = dashboardTexts(words);
+  if (!hasSender(fromAddress)) return t.noSender;
+  return chains.some((chain) => chain.chainId === chainId) ? null : t.noNetwork;
+}
 
 /** Says that the refund of a payment is started, and what the network reports about its recorded transaction. */
 export function refundLine(words: Words, refund: RefundRow): Html {
