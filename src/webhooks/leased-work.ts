@@ -126,7 +126,10 @@ export class LeasedWork {
       const batch = this.#ended.splice(0, maxBatch);
       const { probeWaitMs, held } = await recordBatch(this.#ctx, batch, 'skip');
       const isHeld = new Set(held);
-      this.#recorded(held.length === 0 ? batch : batch.filter((finished) => !isHeld.has(finished)), probeWaitMs);
+      this.#recorded(
+        batch.filter((finished) => !isHeld.has(finished)),
+        probeWaitMs,
+      );
       if (held.length > 0) this.#hold(held);
     }
     this.#recording--;

@@ -66,15 +66,7 @@ export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLim
     ${firstWaitMs > 0 ? sql`and (d.attempts > 0 or d.next_attempt_at <= now() - ${firstWaitMs} * interval '1 ms')` : sql``}`;
   const takesEvents = sql`e.url is not null and e.disabled_at is null and ${canSign(sql, keyIds)}`;
   const rows = await sql<ClaimedRow[]>`
-    with recursive receivers as (
-      (select partner_id, test_mode, next_attempt_at as from_at from webhook_deliveries
-        where state = 'waiting' order by partner_id, test_mode, next_attempt_at limit 1)
-      union all
-      select next.* from receivers r cross join lateral (
-        select d.partner_id, d.test_mode, d.next_attempt_at from webhook_deliveries d
-        where d.state = 'waiting' and (d.partner_id, d.test_mode) > (r.partner_id, r.test_mode)
-        order by d.partner_id, d.test_mode, d.next_attempt_at limit 1) next
-    ), probing as (
+    with recursive ${receivers(sql)}, probing as (
       update webhook_endpoints e set probe_at = now() + ${leaseMs} * interval '1 ms'
       from (
         select e.partner_id, e.test_mode from webhook_endpoints e join receivers using (partner_id, test_mode)
@@ -131,6 +123,21 @@ export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLim
       c.failures, c.failing_since, c.last_success_at, c.disabled_reason, c.probe, c.proven`;
   return withEndpoints(rows, lease);
 }
+
+/**
+ * The query `receivers`, after `with recursive`: the partners and modes with waiting deliveries, and when the first of
+ * these is due (`from_at`). Each step looks up the next one in the index, so the cost does not grow with deliveries.
+ */
+export const receivers = (sql: Sql): Fragment => sql`
+  receivers as (
+    (select partner_id, test_mode, next_attempt_at as from_at from webhook_deliveries
+      where state = 'waiting' order by partner_id, test_mode, next_attempt_at limit 1)
+    union all
+    select next.* from receivers r cross join lateral (
+      select d.partner_id, d.test_mode, d.next_attempt_at from webhook_deliveries d
+      where d.state = 'waiting' and (d.partner_id, d.test_mode) > (r.partner_id, r.test_mode)
+      order by d.partner_id, d.test_mode, d.next_attempt_at limit 1) next
+  )`;
 
 /**
  * Whether these keys suffice to sign for an endpoint `e`: while a secret is pending, signatures are made with both, and

@@ -53,9 +53,9 @@ async function record(ctx: Context, batch: FinishedAttempt[], patience: 'wait' |
   }
   return ctx.db.transaction(async (tx) => {
     const { rows, lockedElsewhere } = await lockEndpoints(tx, changed, patience);
-    const isHeld = ({ claimed }: FinishedAttempt) => lockedElsewhere.has(keyOf(claimed));
-    const held = batch.filter(isHeld);
-    const free = held.length === 0 ? batch : batch.filter((finished) => !isHeld(finished));
+    const { held = [], free = [] } = Object.groupBy(batch, ({ claimed }) =>
+      lockedElsewhere.has(keyOf(claimed)) ? 'held' : 'free',
+    );
     if (free.length === 0) return { ...noProbe, held };
     const [updated] = await Promise.all([updateEndpoints(ctx, tx, changed, rows), recordAttempts(tx, recordsOf(free))]);
     await logDisabled(ctx, tx, updated.disabled);

@@ -4,6 +4,7 @@ import type { Scope, Sql } from '../db/connection.ts';
 import { type QueueDepth, queueDepth } from '../db/queue-depth.ts';
 import { isUuid } from '../lib/ids.ts';
 import { batchesOf, type ReadFrom, readPage } from '../lib/paging.ts';
+import { receivers } from './queue-store.ts';
 import { probeAfterFailures } from './rules.ts';
 
 const maxDisabled = 100;
@@ -19,15 +20,7 @@ export const eventDepth = ({ db: { sql } }: Context, max: number): Promise<Queue
  */
 export async function countDue({ db: { sql } }: Pick<Context, 'db'>, max: number): Promise<number> {
   const [row] = await sql<{ due: number }[]>`
-    with recursive receivers as (
-      (select partner_id, test_mode from webhook_deliveries
-        where state = 'waiting' order by partner_id, test_mode limit 1)
-      union all
-      select next.* from receivers r cross join lateral (
-        select d.partner_id, d.test_mode from webhook_deliveries d
-        where d.state = 'waiting' and (d.partner_id, d.test_mode) > (r.partner_id, r.test_mode)
-        order by d.partner_id, d.test_mode limit 1) next
-    )
+    with recursive ${receivers(sql)}
     select count(*)::int as due from (
       select from receivers r join webhook_endpoints e using (partner_id, test_mode) cross join lateral (
         select from webhook_deliveries d
