@@ -36,6 +36,7 @@ export async function compareReads(
     }
     process.stdout.write(`  ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}\n`);
   }
+  const longestOf = (of: (known: Times) => number[]) => at([...times.values()].flatMap(of), 1).toFixed(1);
   const rows = [...times].map(([name, { ours, byHand, http, rows }]) => {
     const [median, hand, longest] = [at(ours, 0.5), at(byHand, 0.5), at(ours, 1)];
     const met = median <= hand + target.overMs && longest <= target.longestMs;
@@ -50,6 +51,7 @@ export async function compareReads(
       `${rounds * calls} reads of each kind, one at a time, in ${rounds} rounds after one to warm up; times in milliseconds.`,
       `“Ours” is a read by the service in its transaction, with scope and row-level security; “by hand” one statement sent`,
       `by pgbench as a login that sees all rows. The target is by hand + ${target.overMs} ms, and none above ${target.longestMs} ms.`,
+      `The longest of all single reads: ${longestOf(({ ours }) => ours)} ms, by hand ${longestOf(({ byHand }) => byHand)} ms.`,
     ],
     table: {
       head: ['read', 'rows', 'ours, p50', 'by hand, p50', 'ours, p99', 'longest', 'target', 'over HTTP, p50 (p99)'],
