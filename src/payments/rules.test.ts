@@ -6,10 +6,17 @@ import {
   canApply,
   choose,
   completing,
+  isNamed,
+  isRejected,
+  minPartMicro,
   neighbourhoodMicro,
   type Payable,
+  producerSkewMs,
   type Reservation,
   rejection,
+  restMicro,
+  sumMicro,
+  surpluses,
   type Transfer,
 } from './rules.ts';
 
@@ -143,6 +150,12 @@ const choices: [name: string, Transfer, Candidates, object][] = [
     applied('r', 'amount'),
   ],
   [
+    'the moment at which a reservation ends → its request',
+    transfer({ blockTime: at('12:05:00') }),
+    candidates({ reservations: [reservation({ reservedUntil: at('12:05:00') })] }),
+    applied('r', 'amount'),
+  ],
+  [
     'a reservation that has ended → no_match',
     transfer({ blockTime: at('12:05:01') }),
     candidates({ reservations: [reservation({ reservedUntil: at('12:05:00') })] }),
@@ -200,6 +213,11 @@ const neighbours: [name: string, Partial<Reservation>, object][] = [
     unmatched('ambiguous'),
   ],
   [
+    'ending at the block → ambiguous',
+    { usdcMicro: 12_500_001n, reservedUntil: at('12:05:00') },
+    unmatched('ambiguous'),
+  ],
+  [
     'ended before the block → its request',
     { usdcMicro: 12_500_001n, reservedUntil: at('12:04:59') },
     applied('r', 'amount'),
@@ -242,6 +260,12 @@ const applicable: [name: string, Partial<Transfer>, Partial<Payable>, object][] 
     { status: 'expired' },
     yes(true),
   ],
+  [
+    'exactly 30 minutes after expiry → completes',
+    { blockTime: at('12:45:00') },
+    { status: 'expired', expiresAt: at('12:15:00') },
+    yes(true),
+  ],
   ['30 minutes after expiry and a second → late', { blockTime: at('12:45:01') }, { status: 'expired' }, no('late')],
   ['late before the expiry is stored → late', { blockTime: at('12:45:01') }, {}, no('late')],
   ['voided → voided', {}, { status: 'voided' }, no('voided')],
@@ -282,6 +306,86 @@ test('rejection › another token and a transfer to oneself are no payments', ()
   assert.equal(rejection(transfer(), [token]), null);
   assert.equal(rejection(transfer(), [wallet]), 'wrong_token');
   assert.equal(rejection(transfer({ from: wallet }), [token]), 'self_transfer');
+});
+
+test('isRejected › only what is no payment at all: a merchant may decide about everything else', () => {
+  const reasons = ['wrong_token', 'self_transfer', 'no_match', 'late', 'voided', 'already_paid', null] as const;
+  assert.deepEqual(reasons.filter(isRejected), ['wrong_token', 'self_transfer']);
+});
+
+test('isNamed › by any of the four that name a request, and by no amount', () => {
+  assert.equal(isNamed(candidates({ reservations: [reservation()] })), false);
+  for (const by of ['authorized', 'charged', 'referenced'] as const) {
+    assert.equal(isNamed(candidates({ [by]: named('r') })), true, by);
+  }
+  assert.equal(isNamed(candidates({ decided: { requestId: 'r', rule: 'claim' } })), true);
+});
+
+test('A producer’s clock may be 15 seconds behind, and a part is a cent at least', () => {
+  assert.equal(producerSkewMs, 15_000);
+  assert.equal(minPartMicro, 10_000n);
+});
+
+const rests: [name: string, undoubtedMicro: bigint, rest: bigint | null][] = [
+  ['nothing arrived → the whole amount', 0n, null],
+  ['less than a cent arrived → the whole amount', 9_999n, null],
+  ['a cent arrived → the rest', 10_000n, 990_000n],
+  ['all but one micro unit → that one', 999_999n, 1n],
+  ['all → nothing', 1_000_000n, null],
+  ['more → nothing', 1_000_001n, null],
+];
+for (const [name, undoubtedMicro, rest] of rests) {
+  test(`restMicro › ${name}`, () => assert.equal(restMicro(1_000_000n, undoubtedMicro), rest));
+}
+
+const [first, second, third] = [at('12:20:00'), at('12:21:00'), at('12:22:00')];
+const paid = (value: bigint, final_at: Date | null = first) => ({ value: value.toString(), final_at });
+type Paid = ReturnType<typeof paid>;
+const shares: [name: string, counted: Paid[], verifiedAt: Date | null, expected: bigint[]][] = [
+  ['the exact amount → none', [paid(100n)], first, [0n]],
+  ['one micro unit over → that one', [paid(101n)], first, [1n]],
+  ['two that reach it exactly → none', [paid(60n), paid(40n)], first, [0n, 0n]],
+  ['the first pays, the second brings the rest → its surplus', [paid(60n), paid(70n)], first, [0n, 30n]],
+  ['paid by the first → all of the second', [paid(130n), paid(70n)], first, [30n, 70n]],
+  ['a part only → none', [paid(60n)], null, [0n]],
+  ['not final → left out', [paid(60n, null), paid(130n)], first, [30n]],
+  ['final at the moment of the proof → in the order of the chain', [paid(60n), paid(70n)], first, [0n, 30n]],
+  ['final after the proof, and earlier in the chain → last', [paid(60n, second), paid(100n)], first, [0n, 60n]],
+  ['final after the proof → by when', [paid(7n, third), paid(100n), paid(9n, second)], first, [0n, 9n, 7n]],
+  ['not verified → in the order of the chain', [paid(60n, second), paid(70n)], null, [0n, 30n]],
+];
+for (const [name, counted, verifiedAt, expected] of shares) {
+  test(`surpluses › ${name}`, () => {
+    const found = surpluses(counted, 100n, verifiedAt);
+    assert.deepEqual(
+      found.map(({ micro }) => micro),
+      expected,
+    );
+  });
+}
+
+test('surpluses › together are what arrived beyond the amount due, whatever becomes final when', () => {
+  const moments = fc.constantFrom(first, second, third);
+  const counted = fc.array(
+    fc.tuple(fc.bigInt({ min: 1n, max: 100n }), moments).map(([value, at]) => paid(value, at)),
+    { maxLength: 8 },
+  );
+  fc.assert(
+    fc.property(counted, fc.bigInt({ min: 1n, max: 300n }), (transfers, due) => {
+      const total = sumMicro(transfers);
+      const over = surpluses(transfers, due, first);
+      assert.equal(
+        over.reduce((sum, { micro }) => sum + micro, 0n),
+        total > due ? total - due : 0n,
+      );
+      for (const { transfer, micro } of over) assert.ok(micro >= 0n && micro <= BigInt(transfer.value));
+    }),
+  );
+});
+
+test('sumMicro › adds the values, exactly also beyond 2^53', () => {
+  assert.equal(sumMicro([]), 0n);
+  assert.equal(sumMicro([{ value: '9007199254740993' }, { value: '2' }]), 9_007_199_254_740_995n);
 });
 
 test('completing › names the transfer with which the sum is reached, and none below it', () => {

@@ -2,7 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { dayMs, hourMs } from '../../lib/durations.ts';
-import { type ChargeFacts, coverage, foresee, judge, nextAttempt, retryDays, type Terms, tokenFault } from './rules.ts';
+import {
+  type ChargeFacts,
+  collectMinutes,
+  coverage,
+  foresee,
+  isAllowed,
+  isNewPermit,
+  judge,
+  nextAttempt,
+  type Terms,
+  tokenFault,
+} from './rules.ts';
 
 const wallet = `0x${'a1'.repeat(20)}`;
 const now = new Date('2027-03-31T00:00:00.000Z');
@@ -37,7 +48,7 @@ test('A charge is tried again on days 1, 3, 5 and 7 after its first failure, and
     days.push((next.getTime() - now.getTime()) / dayMs);
     at = next;
   }
-  assert.deepEqual(days, retryDays);
+  assert.deepEqual(days, [1, 3, 5, 7]);
   assert.equal(attempts, 5);
 });
 
@@ -52,6 +63,35 @@ test('After an outage or a jump of the clock, the attempts that are left do not 
 test('A charge collects what is missing: the whole amount, or the rest after a partial payment', () => {
   assert.deepEqual(judge(known(), now), { kind: 'charge', amountMicro: 12_000_000n });
   assert.deepEqual(judge(known({ countedMicro: 5_000_000n }), now), { kind: 'charge', amountMicro: 7_000_000n });
+  assert.deepEqual(judge(known({ countedMicro: 11_999_999n }), now), { kind: 'charge', amountMicro: 1n });
+});
+
+test('The request of a charge can be paid for 30 days, beyond the last attempt', () => {
+  assert.equal(collectMinutes * 60_000, 30 * dayMs);
+});
+
+test('A charge that the customer did not allow fails, however much the token lets through', () => {
+  assert.deepEqual(judge(known({ allowed: false }), now), { kind: 'fail', reason: 'allowance_low' });
+  assert.deepEqual(judge(known({ allowed: false, canRelay: false }), now), {
+    kind: 'delay',
+    reason: 'relayer_unready',
+    until: null,
+  });
+});
+
+test('A mandate allows the charges that its customer signed for, or any number', () => {
+  assert.equal(isAllowed({ allowed_charges: 12, charged: 11 }), true);
+  assert.equal(isAllowed({ allowed_charges: 12, charged: 12 }), false);
+  assert.equal(isAllowed({ allowed_charges: 12, charged: 13 }), false);
+  assert.equal(isAllowed({ allowed_charges: null, charged: 1_000 }), true);
+});
+
+test('A permit is new as long as every charge was taken before it was signed', () => {
+  const before = new Date(now.getTime() - 1);
+  assert.equal(isNewPermit(null, now), true);
+  assert.equal(isNewPermit(before, now), true);
+  assert.equal(isNewPermit(now, now), false);
+  assert.equal(isNewPermit(now, before), false);
 });
 
 test('A manual payment, or one that is on its way, holds the charge back', () => {
