@@ -11,6 +11,7 @@ import {
   retryMs,
   type Schedule,
   slotAfter,
+  yearAfter,
 } from './rules.ts';
 
 const dates = (schedule: Schedule, count: number) => Array.from({ length: count }, (_, slot) => dateOf(schedule, slot));
@@ -31,6 +32,18 @@ test('A yearly plan of 29 February charges on the 28th, and on the 29th of leap 
   assert.deepEqual(dates({ firstOn: '2028-02-29', every: 1, period: 'year' }, 5), [
     ...['2028-02-29', '2029-02-28', '2030-02-28', '2031-02-28', '2032-02-29'],
   ]);
+});
+
+test('A year after a day is the same day, and the 28th for 29 February', () => {
+  assert.equal(yearAfter('2026-11-30'), '2027-11-30');
+  assert.equal(yearAfter('2028-02-29'), '2029-02-28');
+});
+
+test('slotAfter › a day before the first date, however long before → the first date', () => {
+  for (const period of periods) {
+    assert.equal(slotAfter({ firstOn: '2026-06-15', every: 1, period }, '2026-06-14'), 0);
+    assert.equal(slotAfter({ firstOn: '2026-06-15', every: 1, period }, '2024-01-01'), 0);
+  }
 });
 
 test('Days and weeks are counted through the ends of months and years', () => {

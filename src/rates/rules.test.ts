@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { combineRates, deviationOf, isAcceptedDeviation, midpoint, toDecimal } from './rules.ts';
+import { combineRates, deviationOf, isAcceptedDeviation, middleOf, midpoint, percentAway, toDecimal } from './rules.ts';
 
 const from = (...rates: string[]) => rates.map((rate, i) => ({ source: `source ${i}`, rate }));
 
@@ -110,3 +110,23 @@ test('an override’s deviation, confirmed as it was shown → accepted if it ha
 
 test('halfway between two rates → exact', () =>
   assert.equal(midpoint('1', '1.000000000000000002'), '1.000000000000000001'));
+
+test('what buyers and sellers ask for → its middle up to 2 % apart, beyond that no price', () => {
+  assert.equal(middleOf('0.93', '0.93'), '0.93');
+  assert.equal(middleOf('0.99', '1.01'), '1');
+  assert.equal(middleOf('1.01', '0.99'), '1');
+  assert.equal(middleOf('0.99', '1.010000000000000002'), null);
+  assert.equal(middleOf('90', '0.01'), null);
+});
+
+test('how far a rate is from the sources’ → percent with one decimal, and no sign where that is zero', () => {
+  assert.equal(percentAway('0.5', '0.92'), '-45.7');
+  assert.equal(percentAway('0.92', '0.5'), '84.0');
+  assert.equal(percentAway('0.9995', '1'), '-0.1');
+  assert.equal(percentAway('0.9996', '1'), '0.0');
+  assert.equal(percentAway('1', '1'), '0.0');
+});
+
+test('a rate that is not a positive decimal → an error, never a price', () => {
+  for (const rate of ['0', '-1', 'NaN', '']) assert.throws(() => midpoint(rate, '1'), /not a positive decimal rate/);
+});
