@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { readConfig } from '../config.ts';
+import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
 import type { PostOutcome } from '../net/post.ts';
-import { judgeAttempt, judgeHealth, retryAfterMs } from './rules.ts';
+import { type Health, isActivated, isUnchanged, judgeAttempt, judgeHealth, retryAfterMs } from './rules.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const answered = (statusCode: number, retryAfter: string | null = null): PostOutcome => ({
@@ -26,7 +27,7 @@ describe('what happens after an attempt', () => {
 
   test('a 2xx status → success; any other → failure', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 200, max: 599 }), (status) => {
+      fc.property(fc.oneof(fc.constantFrom(299, 300), fc.integer({ min: 200, max: 599 })), (status) => {
         const { state } = judgeAttempt(0, answered(status), schedule, now);
         assert.equal(state, status < 300 ? 'delivered' : 'waiting');
       }),
@@ -48,6 +49,11 @@ describe('what happens after an attempt', () => {
         if (retryAfter === null) assert.ok(waitMs <= planned * 1.2);
       }),
     );
+  });
+
+  test('Retry-After decides a wait between the planned one and twice as long', () => {
+    const waitOf = (retryAfter: string) => judgeAttempt(2, answered(503, retryAfter), schedule, now, () => 0.5).waitMs;
+    assert.deepEqual(['119', '150', '240', '241'].map(waitOf), [120_000, 150_000, 240_000, 240_000]);
   });
 
   test('after the last attempt an event is exhausted, but for 410: it waits for its endpoint', () => {
@@ -79,6 +85,59 @@ describe('the health of an endpoint', () => {
       now,
     );
     assert.deepEqual([after.failures, after.probeWaitMs, after.failing_since], [0, null, null]);
+  });
+
+  const before = (ms: number) => new Date(now.getTime() - ms);
+  const healthOf = (known: Partial<Health>, tally: Parameters<typeof judgeHealth>[1]) => {
+    const { probeWaitMs: _, ...health } = judgeHealth({ ...healthy, ...known }, tally, schedule, now);
+    return health;
+  };
+
+  test('the first failure says since when it fails, and later ones leave that', () => {
+    assert.deepEqual(healthOf({}, failed(1)).failing_since, now);
+    const since = before(hourMs);
+    assert.deepEqual(healthOf({ failures: 1, failing_since: since }, failed(1)).failing_since, since);
+  });
+
+  test('a success among failures: it fails since now, and has succeeded now', () => {
+    const known = { failures: 5, failing_since: before(200 * hourMs), last_success_at: before(201 * hourMs) };
+    const expected = { failures: 2, failing_since: now, last_success_at: now, disabled_reason: null };
+    assert.deepEqual(healthOf(known, { succeeded: true, failures: 2, gone: false }), expected);
+  });
+
+  test('failures leave the time of the last success', () => {
+    const last = before(hourMs);
+    assert.deepEqual(healthOf({ last_success_at: last }, failed(1)).last_success_at, last);
+  });
+
+  test('120 hours of failures disable it, and no moment less', () => {
+    const reasonAfter = (ms: number) => healthOf({ failures: 9, failing_since: before(ms) }, failed(1)).disabled_reason;
+    assert.equal(reasonAfter(120 * hourMs - 1), null);
+    assert.equal(reasonAfter(120 * hourMs), 'no_success_for_120_hours');
+  });
+
+  test('410 disables it at once, and the first reason stays', () => {
+    const gone = { succeeded: false, failures: 1, gone: true };
+    assert.equal(healthOf({}, gone).disabled_reason, 'gone');
+    const dead = { failures: 9, failing_since: before(121 * hourMs), disabled_reason: 'no_success_for_120_hours' };
+    assert.equal(healthOf(dead, gone).disabled_reason, 'no_success_for_120_hours');
+  });
+
+  test('a success within a minute of the last one changes nothing', () => {
+    const succeeded = { succeeded: true, failures: 0, gone: false };
+    const known = { ...healthy, last_success_at: before(minuteMs - 1) };
+    assert.equal(isUnchanged(known, succeeded, now), true);
+    assert.equal(isUnchanged({ ...known, last_success_at: before(1 - minuteMs) }, succeeded, now), true);
+    assert.equal(isUnchanged({ ...known, last_success_at: before(minuteMs) }, succeeded, now), false);
+    assert.equal(isUnchanged(healthy, succeeded, now), false);
+    assert.equal(isUnchanged({ ...known, failures: 1 }, succeeded, now), false);
+    assert.equal(isUnchanged(known, { ...succeeded, failures: 1 }, now), false);
+  });
+
+  test('a pending secret is active after a day', () => {
+    assert.equal(isActivated(null, now), false);
+    assert.equal(isActivated(before(dayMs - 1), now), false);
+    assert.equal(isActivated(before(dayMs), now), true);
   });
 
   test('a short schedule → probes wait no longer than its longest wait', () => {
