@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { FinalityTier } from '../config/chains.ts';
-import { finalNumber, isFinal } from './finality.ts';
+import { finalNumber, isFinal, lacksTag, usesTag } from './finality.ts';
 
 const byDepth: FinalityTier[] = [
   { upToUsdcMicro: 1_000_000_000n, confirmations: 2 },
@@ -27,6 +27,15 @@ test('finality by a tag › final up to the tagged block, never beyond what was 
   assert.equal(isFinal(10, 501n, byTag, { latest: 20, safe: 10, finalized: 5 }), false);
   assert.equal(isFinal(10, 1n, byTag, { latest: 9, safe: 30, finalized: 30 }), false);
   assert.equal(isFinal(0, 1n, byTag, { latest: 9, safe: null, finalized: null }), false);
+});
+
+test('a tag is asked for where a tier uses it, and lacking where its block is not known', () => {
+  const safeOnly: FinalityTier[] = [{ upToUsdcMicro: null, tag: 'safe' }];
+  assert.deepEqual([usesTag(byTag, 'safe'), usesTag(byTag, 'finalized')], [true, true]);
+  assert.deepEqual([usesTag(safeOnly, 'safe'), usesTag(safeOnly, 'finalized')], [true, false]);
+  assert.deepEqual([usesTag(byDepth, 'safe'), usesTag(byDepth, 'finalized')], [false, false]);
+  const heads = { latest: 20, safe: 10, finalized: null };
+  assert.deepEqual([lacksTag(byTag, heads), lacksTag(safeOnly, heads), lacksTag(byDepth, heads)], [true, false, false]);
 });
 
 test('blocks up to finalNumber are final for every amount, and the next block is not final for some', () => {
