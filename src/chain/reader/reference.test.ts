@@ -8,6 +8,8 @@ import {
   entryPoint07Address,
   entryPoint08Abi,
   entryPoint08Address,
+  entryPoint09Abi,
+  entryPoint09Address,
 } from 'viem/account-abstraction';
 import { type Candidate, calldataReference } from './reference.ts';
 
@@ -36,7 +38,12 @@ test('a transfer from somebody else, or one of two candidates → no reference',
   assert.equal(calldataReference(plain(), [other, other], two, only), null);
 });
 
-test('calldata shorter than a reference → no reference', () => {
+test('calldata of exactly 16 bytes, or that creates a contract → its last 16 bytes; shorter → no reference', () => {
+  assert.equal(
+    calldataReference(plain({ input: `0x${reference}` }), [other], [only], only)?.toString('hex'),
+    reference,
+  );
+  assert.equal(calldataReference(plain({ to: null }), [other], [only], only)?.toString('hex'), reference);
   assert.equal(calldataReference(plain({ input: '0x' }), [other], [only], only), null);
   assert.equal(calldataReference(plain({ input: `0x${'11'.repeat(15)}` }), [other], [only], only), null);
 });
@@ -49,6 +56,7 @@ const versions: Version[] = [
   { name: 'v0.6', entryPoint: entryPoint06Address, abi: entryPoint06Abi, packed: false },
   { name: 'v0.7', entryPoint: entryPoint07Address, abi: entryPoint07Abi, packed: true },
   { name: 'v0.8', entryPoint: entryPoint08Address, abi: entryPoint08Abi, packed: true },
+  { name: 'v0.9', entryPoint: entryPoint09Address, abi: entryPoint09Abi, packed: true },
 ];
 
 function operation(version: Version, sender: Hex, callData: Hex) {
@@ -102,6 +110,25 @@ for (const version of versions) {
     assert.equal(calldataReference(tx, [other, end(ada)], [foreign], foreign), null);
     const outside = { from: ada, ordinal: 1 };
     assert.equal(calldataReference(tx, [end(ada), other], [outside], outside), null);
+  });
+
+  test(`entry point ${version.name} › other events of its, and the same event of another contract, end no operation`, () => {
+    const tx = bundle(version, [ada, transferCall], [bob, second]);
+    const begun = { address: end(ada).address, topics: [toEventSelector('BeforeExecution()')] };
+    const forged = { ...end(ada), address: token };
+    const two = { from: bob, ordinal: 5 };
+    const logs = [begun, other, forged, end(ada), begun, other, forged, end(bob)];
+    const one = { from: ada, ordinal: 1 };
+    assert.equal(calldataReference(tx, logs, [one, two], one)?.toString('hex'), reference);
+    assert.equal(calldataReference(tx, logs, [one, two], two)?.toString('hex'), '77'.repeat(16));
+  });
+
+  test(`entry point ${version.name} › operations with aggregated signatures carry none`, () => {
+    const operations = [operation(version, ada, transferCall)];
+    const args = [[{ userOps: operations, aggregator: token, signature: '0x' }], bundler];
+    const input = encodeFunctionData({ abi: version.abi, functionName: 'handleAggregatedOps', args });
+    const tx = { from: bundler, to: version.entryPoint.toLowerCase(), input };
+    assert.equal(calldataReference(tx, [other, end(ada)], [only], only), null);
   });
 
   test(`entry point ${version.name} › events that do not fit the operations, or another call, carry none`, () => {

@@ -2,12 +2,38 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { limitsOf, type RelayerLimits } from '../../config/chains.ts';
-import { exceedsFeeLimit, firstOffer, raisedOffer } from './fees.ts';
+import { exceedsFeeLimit, firstOffer, priorityFee, raisedOffer } from './fees.ts';
 
 const gwei = 10n ** 9n;
 const upTo = (most: bigint) => fc.bigInt({ min: 1n, max: most });
 const asked = fc.record({ baseFeeWei: upTo(2_000n * gwei), priorityFeeWei: upTo(10_000n * gwei) });
 const limited = upTo(1_000n * gwei).map((maxFeeWei): RelayerLimits => ({ ...limitsOf({}), maxFeeWei: maxFeeWei + 5n }));
+
+const limits: RelayerLimits = { ...limitsOf({}), maxFeeWei: 100n };
+
+test('the priority fee → the middle of recent blocks, or the advice if that is more, and never nothing', () => {
+  assert.equal(priorityFee([9n, 2n, 30n], null), 9n);
+  assert.equal(priorityFee([10n, 9n, 100n], 5n), 10n);
+  assert.equal(priorityFee([9n, 2n, 30n], 12n), 12n);
+  assert.equal(priorityFee([], 12n), 12n);
+  assert.equal(priorityFee([], null), 1n);
+  assert.equal(priorityFee([0n, 0n, 0n], 0n), 1n);
+});
+
+test('the first offer → twice the base fee and the priority fee', () => {
+  assert.deepEqual(firstOffer({ baseFeeWei: 30n, priorityFeeWei: 7n }, limits), { maxFeeWei: 67n, priorityFeeWei: 7n });
+  assert.deepEqual(firstOffer({ baseFeeWei: 30n, priorityFeeWei: 90n }, limits), {
+    maxFeeWei: 80n,
+    priorityFeeWei: 20n,
+  });
+});
+
+test('a further offer → up to the limit, and none beyond it', () => {
+  const calm = { baseFeeWei: 1n, priorityFeeWei: 1n };
+  const last = { maxFeeWei: 88n, priorityFeeWei: 8n };
+  assert.deepEqual(raisedOffer(last, calm, limits), { maxFeeWei: 100n, priorityFeeWei: 10n });
+  assert.equal(raisedOffer({ ...last, maxFeeWei: 89n }, calm, limits), null);
+});
 
 test('the first offer → never above the limit, and at most a fifth of that beyond the base fee', () => {
   fc.assert(
