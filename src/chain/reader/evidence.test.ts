@@ -87,6 +87,47 @@ test('a block of another time, number or hash → not confirmed', () => {
   );
 });
 
+test('a transfer that differs in one thing → not confirmed', () => {
+  const seen = { ...key, calldata: null };
+  assert.equal(confirmsTransfer(told(), seen, chain), true);
+  const others = [
+    { ordinal: 1 },
+    { ordinal: 9 },
+    { tokenAddress: station },
+    { fromAddress: bundler },
+    { toAddress: station },
+    { value: 21n },
+    { blockNumber: 8 },
+    { blockHash: txHash },
+  ];
+  for (const other of others) {
+    assert.equal(confirmsTransfer(told(), { ...seen, ...other }, chain), false, Object.keys(other)[0]);
+  }
+  for (const change of [{ blockHash: txHash }, { blockNumber: 6 }]) {
+    const evidence = told();
+    Object.assign(evidence.receipt.logs[0] ?? assert.fail(), change);
+    assert.equal(confirmsTransfer(evidence, seen, chain), false, `a log with another ${Object.keys(change)[0]}`);
+  }
+  const reverted = told();
+  reverted.receipt.success = false;
+  assert.equal(confirmsTransfer(reverted, seen, chain), false, 'a reverted transaction');
+});
+
+test('the calldata of another transaction → not confirmed', () => {
+  const evidence = told();
+  evidence.transaction.hash = word('0x9');
+  assert.equal(read(reference, evidence), false);
+});
+
+test('what is no payment to the wallet makes no reference ambiguous', () => {
+  const self = log(1, token, [transferTopic, word(shop), word(shop)], numberToHex(5, { size: 32 }));
+  const worthless = { ...transfer(1, shop, 5n), address: station };
+  for (const [name, other] of Object.entries({ zero: transfer(1, shop, 0n), self, worthless })) {
+    assert.equal(read(reference, told([other])), true, name);
+    assert.equal(read(null, told([other])), false, name);
+  }
+});
+
 const used = toEventSelector('AuthorizationUsed(address,bytes32)');
 const nonce = 'ab'.repeat(32);
 
