@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Header, Log } from '../rpc.ts';
-import { checkLinked, checkLogs, lacksAnnounced, nextRange, transferOf, transferTopic } from './blocks.ts';
+import {
+  checkLinked,
+  checkLogs,
+  lacksAnnounced,
+  nextRange,
+  paidBy,
+  topicOf,
+  transferOf,
+  transferTopic,
+} from './blocks.ts';
 import { bloomOf } from './bloom.ts';
 
 const word = (value: number | bigint) => value.toString(16).padStart(64, '0');
@@ -44,6 +53,16 @@ test('a Transfer log is read; a log of an ERC-721 transfer, of another event or 
   assert.equal(transferOf(log({ data: '0x' })), null);
 });
 
+test('paidBy › the recipient, but of nothing that moves nothing', () => {
+  const shop = `0x${'2'.padStart(40, '0')}`;
+  assert.equal(topicOf(shop), `0x${word(2)}`);
+  assert.equal(paidBy(log()), shop);
+  assert.equal(paidBy(log({ data: `0x${word(1)}` })), shop);
+  assert.equal(paidBy(log({ data: `0x${word(0)}` })), null);
+  assert.equal(paidBy(log({ topics: [transferTopic, `0x${word(2)}`, `0x${word(2)}`] })), null);
+  assert.equal(paidBy(log({ data: '0x' })), null);
+});
+
 test('checkLogs › logs of another block, token or event, out of order or twice → refused', () => {
   checkLogs(header(7), [log(), log({ logIndex: 3 })], [token]);
   const wrong = [{ blockHash: `0x${word(71)}` }, { blockNumber: 8 }, { address: other }, { topics: [`0x${word(1)}`] }];
@@ -58,6 +77,7 @@ test('an answer without logs of a token is doubted exactly when the filter has t
   assert.equal(lacksAnnounced(full, [], [other]), false);
   assert.equal(lacksAnnounced(header(7), [], [token]), false);
   assert.equal(lacksAnnounced(full, [log()], [token, other]), false);
+  assert.equal(lacksAnnounced(full, [], [other, token]), true);
 });
 
 test('checkLinked › headers with a gap, a wrong number or another parent → refused', () => {
@@ -74,6 +94,8 @@ test('nextRange › a failure → fewer blocks, down to one; a success → more,
       assert.ok(nextRange(range, true) > range && nextRange(range, true) <= 2_000);
     }),
   );
+  assert.equal(nextRange(100, false), 50);
+  assert.ok(nextRange(100, true) <= 111);
   assert.equal(nextRange(1, false), 1);
   assert.equal(nextRange(2_000, true), 2_000);
 });
