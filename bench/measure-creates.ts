@@ -1,7 +1,7 @@
 import { openOwner, usualWaits } from '../src/db/connection.ts';
 import { accessOf } from '../src/db/logins.ts';
-import { maxTogether } from '../src/requests/store-together.ts';
 import { groupsAtOnce } from '../src/requests/together.ts';
+import { maxTogether } from '../src/requests/together-store.ts';
 import { startChild } from './child.ts';
 import { clients, countingRows, httpArm, manyClients, names, pgbenchArm } from './creates.ts';
 import type { Comparison, Finding } from './figure.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Context } from '../src/context.ts';
 import type { Sql } from '../src/db/connection.ts';
 import { buildServer } from '../src/http/server.ts';
-import { maxTogether } from '../src/requests/store-together.ts';
+import { maxTogether } from '../src/requests/together-store.ts';
 import { idOf, prefixOf, shape } from './fixtures.ts';
 
 /** A statement that a create sends to the database, verbatim, with its parameters. */

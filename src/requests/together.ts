@@ -6,7 +6,7 @@ import { Groups } from '../lib/concurrency/groups.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { traced } from '../lib/trace.ts';
 import type { Assumed } from './store.ts';
-import { maxTogether, storedTogether } from './store-together.ts';
+import { maxTogether, storedTogether } from './together-store.ts';
 
 type Create = { call: GateCall; rule: GateRule; assumed: Assumed };
 

@@ -7,7 +7,7 @@ import { connect, type Sql, type Tx } from '../../src/db/connection.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { buildServer } from '../../src/http/server.ts';
 import type { Assumed } from '../../src/requests/store.ts';
-import { storedTogether } from '../../src/requests/store-together.ts';
+import { storedTogether } from '../../src/requests/together-store.ts';
 import type { Situation } from '../support/api/changed.ts';
 import { type Api, startApi } from '../support/api/client.ts';
 import { type Call, create, remembered, sendAll, several, type Told, watchCreates } from '../support/api/together.ts';
