@@ -128,13 +128,43 @@ test('chains are queried only through chain/rpc.ts, because viem’s client foll
   assert.deepEqual(makers, []);
 });
 
+const isStore = (file: string) => /\/(?:[a-z]+-)*store\.ts$/.test(file);
+
 test('a store is private to its folder', () => {
   const wrong = files.flatMap((file) =>
     importsOf(file)
-      .filter((target) => /\/(?:[a-z]+-)?store\.ts$/.test(target) && folderOf(target) !== folderOf(file))
+      .filter((target) => isStore(target) && folderOf(target) !== folderOf(file))
       .map((to) => `${file} → ${to}`),
   );
   assert.deepEqual(wrong, []);
+});
+
+/**
+ * Files with SQL that are no stores, because a store is private to its folder. Each has one subject,
+ * and decides nothing beside its statements.
+ */
+const sharedSql = {
+  'other folders call them in their own transactions': [
+    ...['chain/cursors', 'chain/reader/lease', 'merchants/onboarding-state', 'payments/transfers', 'plans/customer'],
+    ...['plans/move-due', 'receipts/drop', 'requests/customer', 'requests/merchant-reset', 'requests/move-expiry'],
+    ...['requests/proof', 'requests/references', 'requests/reservations', 'requests/rest', 'wallets/give-up'],
+  ],
+  'the statements of several stores contain these parts': [
+    ...['merchants/in-states', 'merchants/names', 'payments/arriving', 'rates/currency-field', 'rates/quote'],
+    ...['requests/expiry', 'requests/in-states', 'requests/refunded'],
+  ],
+  'the command line moves partitions as the owner of the tables': ['webhooks/attempt-partitions'],
+};
+
+/** In `auth` the statement is the decision: it uses up a link or a nonce, or counts a call. A command has its own questions. */
+const withOwnSql = /^src\/(?:db|auth|cli)\//;
+
+test('SQL is in stores, in the queries that wake the loops, and in a few files that other folders share', () => {
+  const allowed = Object.values(sharedSql).flatMap((names) => names.map((name) => `src/${name}.ts`));
+  const withSql = files
+    .filter((file) => !isStore(file) && !file.endsWith('/due.ts') && !withOwnSql.test(file))
+    .filter((file) => /\b(?:sql|tx|owner)(?:<[^`]*?>)?`/.test(readFileSync(file, 'utf8').replace(/\/\*.*?\*\//gs, '')));
+  assert.deepEqual(withSql.sort(), allowed.sort());
 });
 
 test('a scope is made only by auth, and where nobody calls: seeding and the command line', () => {

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Mode } from '../lib/mode.ts';
 import { within } from '../lib/time.ts';
+import { selectReadStates } from './cursors.ts';
 import { connectRpc, RpcError } from './rpc.ts';
 import { silentMs } from './trouble.ts';
 
@@ -48,8 +49,7 @@ export async function chainStatus(ctx: Context): Promise<ChainStatus[]> {
 type ReadSoFar = { number: number; silent: boolean };
 
 async function readCursors(ctx: Context): Promise<Map<number, ReadSoFar>> {
-  const asked = ctx.db.sql<{ chain_id: string; number: string; silent: boolean }[]>`
-    select chain_id, number, updated_at < now() - ${silentMs} * interval '1 ms' as silent from chain_cursors`.execute();
+  const asked = selectReadStates(ctx.db.sql, silentMs, null).execute();
   try {
     const rows = await within(asked, timeoutMs, () => new Error('no answer in time'));
     return new Map(rows.map((row) => [Number(row.chain_id), { number: Number(row.number), silent: row.silent }]));

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Database } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { Mode } from '../lib/mode.ts';
+import { selectReadStates } from './cursors.ts';
 
 /**
  * A chain of which nothing was read for this long is in trouble. Blocks arrive, and are polled, more often than this.
@@ -16,9 +17,7 @@ export async function chainsInTrouble(
 ): Promise<{ chain: ChainConfig; readAt: Date | null }[]> {
   const chains = ctx.chains[mode];
   const ids = chains.map(({ chainId }) => chainId);
-  const rows = await ctx.db.sql<{ chain_id: string; updated_at: Date; silent: boolean }[]>`
-    select chain_id, updated_at, updated_at < now() - ${silentMs} * interval '1 ms' as silent
-    from chain_cursors where chain_id = any(${ids}::bigint[])`;
+  const rows = await selectReadStates(ctx.db.sql, silentMs, ids);
   return chains.flatMap((chain) => {
     const row = rows.find(({ chain_id }) => Number(chain_id) === chain.chainId);
     return row && !row.silent ? [] : [{ chain, readAt: row?.updated_at ?? null }];

@@ -33,6 +33,13 @@ export async function listAlarms(sql: Sql, limit: number): Promise<KeptAlarm[]> 
 
 type AlarmRow = { kind: string; subject: string; details: object; raised_at: Date; cleared_at: Date | null };
 
+/** Which of these kinds of alarm are raised for a subject. */
+export async function raisedOf(sql: Sql, subject: string, kinds: readonly AlarmKind[]): Promise<AlarmKind[]> {
+  const rows = await sql<{ kind: AlarmKind }[]>`
+    select kind from alarms where subject = ${subject} and cleared_at is null and kind = any(${[...kinds]}::text[])`;
+  return rows.map(({ kind }) => kind);
+}
+
 /** How many alarms are raised, by kind and by chain id ('' for none). */
 export function countAlarms(sql: Sql): Promise<{ kind: string; chain_id: string; raised: number }[]> {
   return sql<{ kind: string; chain_id: string; raised: number }[]>`

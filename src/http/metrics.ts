@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { selectLags } from '../chain/cursors.ts';
 import { type RelayerStatus, relayerStatus } from '../chain/relay/status.ts';
 import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
@@ -36,9 +37,7 @@ export function openRegistry(ctx: Context): Registry {
     'Blocks between the provider’s head and the last block read',
     ['chain_id'],
     async (self) => {
-      for (const row of await ctx.db.sql`select chain_id, head_number - number as lag from chain_cursors`) {
-        self.set({ chain_id: row.chain_id }, Number(row.lag));
-      }
+      for (const { chainId, blocks } of await selectLags(ctx.db.sql)) self.set({ chain_id: chainId }, blocks);
     },
   );
   gauge(

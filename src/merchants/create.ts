@@ -3,30 +3,13 @@ import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import type { Caller } from '../auth/gate.ts';
 import type { Context } from '../context.ts';
-import type { Scope, Sql } from '../db/connection.ts';
-import type { Fragment } from '../db/sql.ts';
+import type { Scope } from '../db/connection.ts';
 import { type FieldFault, refuse, refuseFields } from '../errors.ts';
-import { isAddress } from '../lib/ids.ts';
-import { currencyFaults, currencyKnown } from '../rates/currency-field.ts';
+import { currencyFaults } from '../rates/currency-field.ts';
+import type { CreateMerchantFacts } from './create-facts-store.ts';
+import { walletOf } from './create-facts-store.ts';
 import { readMerchant } from './read.ts';
-import {
-  insertMerchant,
-  type MerchantView,
-  type NewMerchant,
-  selectWalletHolder,
-  type WalletHolder,
-  walletFacts,
-} from './store.ts';
-
-export type CreateMerchantFacts = { holder: WalletHolder | null; currency_known: boolean };
-
-const walletOf = (body: Record<string, unknown>) =>
-  isAddress(body.wallet_address) ? body.wallet_address.toLowerCase() : null;
-
-/** The columns that the gate's statement reads for a create call. The body is not validated yet. */
-export function merchantCreateFacts(sql: Sql, body: Record<string, unknown>): Fragment {
-  return sql`${walletFacts(sql, walletOf(body))}, ${currencyKnown(sql, body.display_currency)}`;
-}
+import { insertMerchant, type MerchantView, type NewMerchant, selectWalletHolder, type WalletHolder } from './store.ts';
 
 const textFields = [
   'email',

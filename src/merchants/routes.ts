@@ -5,7 +5,8 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { ErrorBody, Uuid } from '../lib/contract.ts';
 import { CreateMerchant, MerchantList, MerchantObject, MerchantQuery } from './contract.ts';
-import { type CreateMerchantFacts, createMerchant, merchantCreateFacts } from './create.ts';
+import { createMerchant } from './create.ts';
+import { type CreateMerchantFacts, merchantCreateFacts } from './create-facts-store.ts';
 import { listMerchants, readMerchant } from './read.ts';
 import { renderMerchant } from './render.ts';
 

@@ -200,3 +200,7 @@ export async function deleteDenied(tx: Tx, row: TransferRow): Promise<boolean> {
     returning ordinal`;
   return rows.length > 0;
 }
+
+/** Transfers that wait to be matched, for `queueDepth`. */
+export const waitingTransfers = (sql: Sql): Fragment =>
+  sql`select block_time as since from transfers where judged_at is null`;

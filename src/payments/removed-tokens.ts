@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { type Mode, modeOf, modes } from '../lib/mode.ts';
+import { selectRemovedTokens, updateRematchKnown } from './removed-store.ts';
 
 /** A token that is missing at its chain in CHAINS_FILE, and what still waits for it: at least one thing. */
 export type RemovedToken = {
@@ -20,25 +21,7 @@ const placesOf = ({ chains }: Pick<Context, 'chains'>) =>
 export async function removedTokens(ctx: Pick<Context, 'db' | 'chains'>): Promise<RemovedToken[]> {
   const places = placesOf(ctx);
   const known = places.flatMap(({ chainId, tokens }) => tokens.map(({ address }) => ({ chainId, address })));
-  const rows = await ctx.db.sql<
-    { chain_id: string; test_mode: boolean; token_address: string; waiting: RemovedToken['waiting'] }[]
-  >`
-    select w.chain_id, w.test_mode, w.token_address, array_agg(w.what order by w.what) as waiting
-    from (
-      select chain_id, test_mode, token_address, 'payments' as what from transfers where judged_at is null
-      union
-      select chain_id, test_mode, token_address, 'payments' from transfers where counts and final_at is null
-      union
-      select chain_id, test_mode, token_address, 'refunds' from returns where state in ('returning', 'sent')
-      union
-      select chain_id, test_mode, token_address, 'automatic charges' from mandates where state = 'active') w
-    where (w.chain_id, w.test_mode) in (
-        select * from unnest(${places.map(({ chainId }) => chainId)}::bigint[],
-          ${places.map(({ mode }) => mode === 'test')}::boolean[]))
-      and (w.chain_id, w.token_address) not in (
-        select * from unnest(${known.map(({ chainId }) => chainId)}::bigint[],
-          ${known.map(({ address }) => address)}::text[]))
-    group by w.chain_id, w.test_mode, w.token_address order by w.chain_id, w.token_address`;
+  const rows = await selectRemovedTokens(ctx.db, places, known);
   return rows.map(({ chain_id, test_mode, token_address, waiting }) => {
     return { chainId: Number(chain_id), mode: modeOf(test_mode), address: token_address, waiting };
   });
@@ -53,18 +36,9 @@ const maxRematched = 5_000;
  *
  * @returns how many there were
  */
-export async function rematchKnownTokens(ctx: Pick<Context, 'db' | 'chains'>): Promise<number> {
+export function rematchKnownTokens(ctx: Pick<Context, 'db' | 'chains'>): Promise<number> {
   const known = placesOf(ctx).flatMap(({ chainId, mode, tokens }) =>
     tokens.map(({ address }) => ({ chainId, isTest: mode === 'test', address })),
   );
-  const { count } = await ctx.db.sql`
-    update transfers set judged_at = null, reason = null, candidate_request_id = null, looks = 0, look_at = now()
-    where (chain_id, tx_hash, ordinal) in (
-      select t.chain_id, t.tx_hash, t.ordinal
-      from unnest(${known.map(({ chainId }) => chainId)}::bigint[], ${known.map(({ isTest }) => isTest)}::boolean[],
-          ${known.map(({ address }) => address)}::text[]) as k (chain_id, test_mode, address)
-        join transfers t on (t.chain_id, t.test_mode, t.token_address) = (k.chain_id, k.test_mode, k.address)
-      where t.reason = 'wrong_token' and t.request_id is null limit ${maxRematched})
-      and reason = 'wrong_token' and request_id is null`;
-  return count;
+  return updateRematchKnown(ctx.db, known, maxRematched);
 }

@@ -4,31 +4,17 @@ import { clearAlarms, raiseAlarm } from '../db/alarms.ts';
 import type { Database } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { Mode } from '../lib/mode.ts';
+import { selectReadTimes, selectRemovedChains, type Unawaited, type Waiting, waitings } from './removed-store.ts';
 import { type RemovedToken, removedTokens } from './removed-tokens.ts';
 
 /** How long nothing may be read from a chain before the operator is told. */
 const patienceMs = 2 * minuteMs;
-
-/** What can wait for a chain. */
-const waitings = [
-  ...(['payments', 'open requests', 'refunds', 'automatic charges', 'revocations of agreements'] as const),
-  'transactions of the relayer',
-] as const;
-type Waiting = (typeof waitings)[number];
 
 /**
  * A chain that was read once and is not configured any more, and what still waits for it. `mode`: it is configured in
  * the other mode only, and what waits is of this one; null if it is in neither.
  */
 export type RemovedChain = { chainId: number; mode: Mode | null; readAt: Date; waiting: Waiting[] };
-
-type RemovedRow = { chain_id: string; updated_at: Date } & Record<Waiting, boolean>;
-
-/**
- * Chains for which, since they were last read, no open request waited any more: their ids, with that time. Requests are
- * made to wait only for a chain that is read.
- */
-export type Unawaited = Map<number, Date>;
 
 /**
  * The chains that were read once and are not in CHAINS_FILE, or there in the other mode than what still waits for them.
@@ -43,46 +29,7 @@ export async function removedChains(
   isThorough: boolean,
   unawaited: Unawaited = new Map(),
 ): Promise<RemovedChain[]> {
-  const idsOf = (mode: Mode) => ctx.chains[mode].map(({ chainId }) => chainId);
-  // A chain of one mode is missing to the other: `lacking` are the values of test_mode that it is missing to. The order
-  // makes the planner use an index: it expects to find one of many rows soon, where there is none in the other mode.
-  const rows = await ctx.db.sql<(RemovedRow & { in_test: boolean; in_live: boolean })[]>`
-    select c.chain_id, c.updated_at, c.in_test, c.in_live,
-      exists (select from transfers t where t.chain_id = c.chain_id and t.judged_at is null
-        and t.test_mode = any(c.lacking))
-        or exists (select from transfers t where t.chain_id = c.chain_id and t.counts and t.final_at is null
-          and t.test_mode = any(c.lacking))
-        as payments,
-      case when ${isThorough} or not (c.in_test or c.in_live or c.unawaited) then exists (select from requests r
-        where r.test_mode = any(c.lacking) and r.status in ('requested', 'opened') and r.proof_status = 'none'
-          and r.expires_at > now() and r.created_at < c.updated_at + interval '1 minute'
-          and (r.start_blocks->>(c.chain_id::text) is not null
-            or (r.start_blocks - 'heads' = '{}' and not (c.in_test or c.in_live))))
-        else false end as "open requests",
-      exists (select from unnest(c.lacking) l (test_mode) cross join lateral (
-        select from returns b where b.chain_id = c.chain_id and b.test_mode = l.test_mode
-          and b.state in ('returning', 'sent') order by b.tx_hash limit 1) first) as refunds,
-      exists (select from unnest(c.lacking) l (test_mode) cross join lateral (
-        select from mandates m where m.chain_id = c.chain_id and m.test_mode = l.test_mode
-          and m.state = 'active' order by m.id limit 1) first) as "automatic charges",
-      exists (select from mandates m where m.chain_id = c.chain_id and m.revoke_due_at is not null
-        and m.test_mode = any(c.lacking)) as "revocations of agreements",
-      exists (select from relay_transactions t
-        where t.chain_id = c.chain_id and t.state in ('allotted', 'sent', 'mined')
-          and t.test_mode = any(c.lacking)) as "transactions of the relayer"
-    from (
-      select chain_id, updated_at, in_test, in_live, unawaited,
-        case when in_test then '{false}' when in_live then '{true}' else '{true,false}' end::boolean[] as lacking
-      from (
-        select chain_id, updated_at, chain_id = any(${idsOf('test')}::bigint[]) as in_test,
-          chain_id = any(${idsOf('live')}::bigint[]) as in_live,
-          exists (
-            select from unnest(${[...unawaited.keys()]}::bigint[], ${[...unawaited.values()]}::timestamptz[])
-              as u (chain_id, read_at)
-            where u.chain_id = chain_cursors.chain_id and chain_cursors.updated_at < u.read_at + interval '1 ms'
-          ) as unawaited
-        from chain_cursors) placed) c
-    order by c.chain_id`;
+  const rows = await selectRemovedChains(ctx, isThorough, unawaited);
   return rows
     .map((row) => ({
       chainId: Number(row.chain_id),
@@ -138,7 +85,7 @@ export async function updateSilenceAlarms(
   watchedMs: number,
 ): Promise<void> {
   const { sql } = ctx.db;
-  const { now, readAt } = await readTimes(ctx.db);
+  const { now, readAt } = await selectReadTimes(ctx.db);
   const { began, unawaited } = watches.get(ctx.db) ?? { began: now, unawaited: new Map() };
   watches.set(ctx.db, { began, unawaited });
   const lasts = (since: Date, ms: number) => now.getTime() - since.getTime() >= ms;
@@ -169,15 +116,4 @@ export async function updateSilenceAlarms(
   for (const chainId of readAt.keys())
     if (!missed.has(String(chainId))) over.push({ kind: 'chain-missing', subject: String(chainId) });
   await clearAlarms(sql, over);
-}
-
-/** When each chain was last read, by its id, and the time now: both by the database's clock. */
-async function readTimes({ sql }: Database): Promise<{ now: Date; readAt: Map<number, Date> }> {
-  const rows = await sql<{ now: Date; chain_id: string | null; updated_at: Date | null }[]>`
-    select clock.now, c.chain_id, c.updated_at
-    from (select clock_timestamp() as now) clock left join chain_cursors c on true`;
-  const readAt = rows.flatMap(({ chain_id, updated_at }) =>
-    chain_id !== null && updated_at !== null ? [[Number(chain_id), updated_at] as const] : [],
-  );
-  return { now: rows[0]?.now ?? new Date(0), readAt: new Map(readAt) };
 }

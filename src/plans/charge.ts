@@ -2,7 +2,6 @@ import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { notifyQueue } from '../db/changes.ts';
 import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
-import type { Due } from '../db/due.ts';
 import { nestedInScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
 import { mapFew } from '../lib/concurrency/map-few.ts';
@@ -174,6 +173,3 @@ function failureOf(error: unknown): ChargeFailure {
   if (error.code === 'invalid_request') return 'rate_unavailable';
   return chargeFailures.find((failure) => failure === error.code) ?? 'other';
 }
-
-/** The next charge of any plan. */
-export const chargeDueAt: Due = (sql) => sql`select min(due_at) from plans where due_at is not null`;

@@ -1,5 +1,6 @@
 import type { Database } from '../db/connection.ts';
-import { isInForce } from './quote.ts';
+import { currencyKnown } from './currency-field.ts';
+import { isInForce, type Quote, quoteOf } from './quote.ts';
 import type { SourceRate } from './rules.ts';
 
 /** A combined rate, ready to be stored. */
@@ -80,4 +81,16 @@ export async function deleteOverride(db: Database, code: string): Promise<boolea
   const [row] = await db.sql<{ in_force: boolean }[]>`
     delete from rate_overrides o where code = ${code} returning ${isInForce(db.sql)} as in_force`;
   return row?.in_force === true;
+}
+
+/** Whether a currency has a rate, however old, or an override. */
+export async function selectIsKnown({ sql }: Database, code: string): Promise<boolean> {
+  const [row] = await sql<{ currency_known: boolean }[]>`select ${currencyKnown(sql, code)}`;
+  return row?.currency_known === true;
+}
+
+/** A currency's rate, which may be too old; null when there is none. */
+export async function selectQuote({ sql }: Database, code: string): Promise<Quote | null> {
+  const [row] = await sql<{ quote: Quote | null }[]>`select ${quoteOf(sql, code)} as quote`;
+  return row?.quote ?? null;
 }

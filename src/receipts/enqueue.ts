@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
-import type { Due } from '../db/due.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import { type Channel, insertReceipts, type Owed } from './store.ts';
 
@@ -42,11 +41,3 @@ export async function enqueueReceipts(
   const { request_id, channels } = first;
   ctx.log.error({ request_id, channels, others: others.length, fault }, 'a receipt could not be queued');
 }
-
-/** The next attempt of a receipt on this channel; receipts that were given up have none. */
-export const receiptsDue =
-  (channel: Channel): Due =>
-  (sql) =>
-    sql`
-    select min(next_attempt_at) from receipts
-    where channel = ${channel} and done_at is null and next_attempt_at < 'infinity'`;

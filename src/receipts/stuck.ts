@@ -1,19 +1,17 @@
 import type { Actor } from '../audit/actions.ts';
 import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
-import type { Scope, Sql } from '../db/connection.ts';
+import type { Scope } from '../db/connection.ts';
 import { type QueueDepth, queueDepth } from '../db/queue-depth.ts';
 import type { Channel } from './store.ts';
+import type { GivenUpReceipt } from './stuck-store.ts';
+import { selectGivenUp, updateRetried, waitingReceipts } from './stuck-store.ts';
 
 const maxListed = 100;
 
 /** Operators: how many receipts wait, and when the oldest was created. Those that were given up do not count. */
 export const receiptDepth = ({ db: { sql } }: Context, max: number): Promise<QueueDepth> =>
-  queueDepth(
-    sql,
-    sql`select created_at as since from receipts where done_at is null and next_attempt_at < 'infinity'`,
-    max,
-  );
+  queueDepth(sql, waitingReceipts(sql), max);
 
 /** Operators: receipts that were given up, the newest first; at most 100. */
 export const listGivenUpReceipts = (ctx: Context): Promise<GivenUpReceipt[]> => selectGivenUp(ctx.db.sql, maxListed);
@@ -35,32 +33,4 @@ export function retryReceipt(
         ? { ...scope, action: 'receipt.retried', object: { kind: 'receipt', id: requestId }, details: { channel } }
         : null,
   );
-}
-
-export type GivenUpReceipt = {
-  partner_id: string;
-  partner_slug: string;
-  partner_name: string;
-  test_mode: boolean;
-  request_id: string;
-  channel: Channel;
-  created_at: Date;
-  attempts: number;
-  error: string | null;
-};
-
-function selectGivenUp(sql: Sql, limit: number): Promise<GivenUpReceipt[]> {
-  return sql<GivenUpReceipt[]>`
-    select r.partner_id, p.slug as partner_slug, p.name as partner_name, r.test_mode, r.request_id, r.channel, r.created_at, r.attempts, r.error
-    from receipts r join partners p on p.id = r.partner_id
-    where r.done_at is null and r.next_attempt_at = 'infinity' order by r.created_at desc, r.request_id limit ${limit}`;
-}
-
-/** Makes an abandoned receipt due now, in a new round of attempts; false when there is no such receipt. */
-async function updateRetried(sql: Sql, scope: Scope, requestId: string, channel: Channel): Promise<boolean> {
-  const { count } = await sql`
-    update receipts set attempts = 0, next_attempt_at = now()
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${requestId}
-      and channel = ${channel} and done_at is null and next_attempt_at = 'infinity'`;
-  return count === 1;
 }

@@ -1,6 +1,6 @@
 import type { Scope, Sql } from '../db/connection.ts';
 import { setIdleTimeout } from '../db/idle-timeout.ts';
-import { type ReadFacts, requestCreateFacts } from './create.ts';
+import { type ReadFacts, requestCreateFacts } from './create-facts-store.ts';
 
 /** What the decision about a manual request needs: the partner's settings, and what the gate reads for an API call. */
 export type ManualFacts = ReadFacts & {

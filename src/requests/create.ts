@@ -1,29 +1,13 @@
 import type { Caller } from '../auth/gate.ts';
 import { offeredChainIds } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
-import type { Sql } from '../db/connection.ts';
-import type { Fragment } from '../db/sql.ts';
 import { refuse } from '../errors.ts';
-import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
-import { merchantFacts } from '../merchants/read.ts';
-import { currencyKnown } from '../rates/currency-field.ts';
-import { type CreateCall, type CreateFacts, planCreate } from './plan-create.ts';
+import type { ReadFacts } from './create-facts-store.ts';
+import { type CreateCall, planCreate } from './plan-create.ts';
 import { replayRequest } from './replay.ts';
 import { isIdempotencyKey } from './rules.ts';
-import { insertRequest, type KnownHead, type Ordered, type RequestRow, startFacts } from './store.ts';
-
-/** What the gate's statement reads for a create: what decides, an earlier request with the key, the newest blocks. */
-export type ReadFacts = CreateFacts & { replay_id: string | null; heads: Record<string, KnownHead> | null };
-
-/** The columns of `ReadFacts` for the gate's statement. The body is not validated yet. */
-export function requestCreateFacts(sql: Sql, body: Record<string, unknown>): Fragment {
-  const accountId = isUuid(body.account_id) ? body.account_id : null;
-  const key = isIdempotencyKey(body.idempotency_key) ? body.idempotency_key : null;
-  return sql`
-    ${merchantFacts(sql, accountId)}, ${startFacts(sql, accountId, key)},
-    ${currencyKnown(sql, body.fiat_currency_code)}`;
-}
+import { insertRequest, type KnownHead, type Ordered, type RequestRow } from './store.ts';
 
 /**
  * Creates a request, or returns the one that an earlier call with the same key created, in its current state.

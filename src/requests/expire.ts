@@ -1,6 +1,4 @@
 import type { Context } from '../context.ts';
-import type { Due } from '../db/due.ts';
-import { isWaiting } from './expiry.ts';
 import { updateExpired } from './store.ts';
 
 const batch = 500;
@@ -15,7 +13,3 @@ export async function expireDue(ctx: Context): Promise<number> {
   }
   return total;
 }
-
-/** A request whose time passes, and whose expiry is not stored yet. */
-export const expiryDue: Due = (sql) => sql`
-  select min(r.expires_at) from requests r where ${isWaiting(sql)}`;

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
-import type { Sql } from '../db/connection.ts';
 import { modeOf } from '../lib/mode.ts';
+import { selectAhead } from './order-store.ts';
 
 const maxNamed = 5;
 
@@ -17,11 +17,4 @@ export async function watchOrder({ db: { sql } }: Pick<Context, 'db'>): Promise<
     return { slug, mode: modeOf(test_mode), until: last_at.toISOString() };
   });
   await raiseAlarm(sql, { kind: 'order_ahead', subject: '', details: { scopes, more: ahead.length > maxNamed } });
-}
-
-/** Scopes whose order is more than a second ahead of real time, furthest first. A lookup over all partners. */
-function selectAhead(sql: Sql, limit: number): Promise<{ slug: string; test_mode: boolean; last_at: Date }[]> {
-  return sql<{ slug: string; test_mode: boolean; last_at: Date }[]>`
-    select p.slug, c.test_mode, c.last_at from partner_clocks c join partners p on p.id = c.partner_id
-    where c.last_at > clock_timestamp() + interval '1 second' order by c.last_at desc limit ${limit}`;
 }

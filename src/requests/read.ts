@@ -1,8 +1,8 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
-import type { Statement, Tag } from '../db/sql.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
-import { type RequestFilter, type RequestRow, requestColumns, type ShownRequest, selectRequests } from './store.ts';
+import { selectRequest } from './read-store.ts';
+import { type RequestFilter, type RequestRow, type ShownRequest, selectRequests } from './store.ts';
 
 /**
  * A request of the scope, with its current status.
@@ -25,7 +25,3 @@ export async function findRequest(tx: Tx, scope: Scope, id: string): Promise<Req
   const [row] = await selectRequest(tx, scope, id);
   return row ?? null;
 }
-
-const selectRequest = (sql: Tag, scope: Scope, id: string): Statement<RequestRow[]> => sql<RequestRow[]>`
-  select ${requestColumns(sql)} from requests r
-  where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${id}`;

@@ -19,7 +19,8 @@ import { sendNotFound } from '../../web/error-page.ts';
 import { linkWith, oneOf } from '../../web/query.ts';
 import { table } from '../../web/table.ts';
 import { viewSwitch } from '../../web/view-switch.ts';
-import { type DeliveryHealth, maxDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
+import { maxDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
+import type { DeliveryHealth } from '../../webhooks/health-store.ts';
 import type { AdminPages } from '../route.ts';
 
 const countedDays = 30;

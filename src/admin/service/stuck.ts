@@ -4,8 +4,10 @@ import { isUuid } from '../../lib/ids.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type GivenUpMail, givenUpMails, retryMail } from '../../mail/stuck.ts';
-import { listStuckPlans, retryPlan, type StuckPlan } from '../../plans/stuck.ts';
-import { type GivenUpReceipt, listGivenUpReceipts, retryReceipt } from '../../receipts/stuck.ts';
+import { listStuckPlans, retryPlan } from '../../plans/stuck.ts';
+import type { StuckPlan } from '../../plans/stuck-store.ts';
+import { listGivenUpReceipts, retryReceipt } from '../../receipts/stuck.ts';
+import type { GivenUpReceipt } from '../../receipts/stuck-store.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { card, hiddenField, mono, stateLine } from '../../ui/components.ts';
@@ -19,13 +21,8 @@ import { csvLink, pager, table } from '../../web/table.ts';
 import { enableEndpoint } from '../../webhooks/endpoint.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
-import {
-  browseExhausted,
-  type DisabledEndpoint,
-  exportExhausted,
-  listDisabledEndpoints,
-  type StuckDelivery,
-} from '../../webhooks/stuck.ts';
+import { browseExhausted, exportExhausted, listDisabledEndpoints } from '../../webhooks/stuck.ts';
+import type { DisabledEndpoint, StuckDelivery } from '../../webhooks/stuck-store.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 

@@ -1,5 +1,6 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
+import { selectLeaders } from './lease.ts';
 import { leaseName } from './watcher.ts';
 
 /**
@@ -11,12 +12,7 @@ export type ChainLeader = { chainId: number; holder: string; fence: number; aliv
 /** Who leads each of these chains, and when it last read something; chains that nobody ever led are omitted. */
 export async function chainLeaders(ctx: Pick<Context, 'db'>, chains: ChainConfig[]): Promise<ChainLeader[]> {
   const names = chains.map(leaseName);
-  const rows = await ctx.db.sql<
-    { name: string; holder: string; fence: string; alive: boolean; updated_at: Date | null }[]
-  >`
-    select l.name, l.holder, l.fence, l.held_until > now() as alive, c.updated_at
-    from leases l left join chain_cursors c on l.name = 'chain-' || c.chain_id
-    where l.name = any(${names}::text[])`;
+  const rows = await selectLeaders(ctx.db, names);
   return chains.flatMap((chain) => {
     const row = rows.find(({ name }) => name === leaseName(chain));
     if (!row) return [];

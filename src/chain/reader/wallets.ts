@@ -1,5 +1,6 @@
 import type { Database } from '../../db/connection.ts';
 import { hourMs } from '../../lib/durations.ts';
+import { selectWatched, type WatchedRow } from './wallets-store.ts';
 
 /** The merchant for whom a wallet is watched. */
 export type Owner = { partnerId: string; accountId: string };
@@ -8,8 +9,6 @@ export type Owner = { partnerId: string; accountId: string };
 const usualOverlapMs = 10_000;
 const reloadMs = hourMs;
 const markEveryMs = 1_000;
-
-type Row = { wallet_address: string; partner_id: string; account_id: string };
 
 /** Transactions with this number or a later one began to write after this time of the database. */
 type Mark = { at: Date; next: bigint };
@@ -29,7 +28,7 @@ export function watchedWallets(db: Database, testMode: boolean, overlapMs = usua
   /** The first is the newest one that no open transaction precedes. */
   let marks: Mark[] = [];
   let loadedAtMs = 0;
-  const put = (rows: readonly Row[]) => {
+  const put = (rows: readonly WatchedRow[]) => {
     for (const row of rows) owners.set(row.wallet_address, { partnerId: row.partner_id, accountId: row.account_id });
   };
   return {
@@ -52,27 +51,5 @@ export function watchedWallets(db: Database, testMode: boolean, overlapMs = usua
         marks.findLastIndex((mark) => mark.next <= oldestOpen),
       );
     },
-  };
-}
-
-type Watched = { at: Date; next: bigint; oldestOpen: bigint; rows: Row[] };
-
-/**
- * If several merchants watch one wallet, the latest is its owner. A lookup over all partners, because the chain knows
- * none. `at` is the database's time, `next` the number of its next transaction, `oldestOpen` that of its oldest one.
- */
-async function selectWatched(db: Database, testMode: boolean, since: Date): Promise<Watched> {
-  const rows = await db.sql<({ at: Date; next: string; oldest: string } & (Row | Record<keyof Row, null>))[]>`
-    select now() as at, pg_snapshot_xmax(now_open)::text as next, pg_snapshot_xmin(now_open)::text as oldest, w.*
-    from pg_current_snapshot() now_open left join (
-      select distinct on (wallet_address) wallet_address, partner_id, account_id from watched_wallets
-      where test_mode = ${testMode} and changed_at >= ${since} and watch_until > now()
-      order by wallet_address, changed_at desc) w on true`;
-  const [first] = rows;
-  if (!first) throw new Error('the database did not say what it watches');
-  const { at, next, oldest } = first;
-  return {
-    ...{ at, next: BigInt(next), oldestOpen: BigInt(oldest) },
-    rows: rows.filter((row): row is typeof row & Row => row.wallet_address !== null),
   };
 }

@@ -3,7 +3,8 @@ import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { blockerOf, relayerAddresses, signerOf } from './account.ts';
 import { selectAccount } from './account-store.ts';
-import { budgetLeft, crowdsOut, shareOf } from './budget.ts';
+import { shareOf } from './budget.ts';
+import { budgetLeft, crowdsOut } from './budget-store.ts';
 import { firstOffer } from './fees.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import type { Alarm, AlarmKind } from '../../db/alarm-kinds.ts';
-import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
+import type { Alarm } from '../../db/alarm-kinds.ts';
+import { clearAlarm, raiseAlarm, raisedOf } from '../../db/alarms.ts';
 import { signerOf } from './account.ts';
 import type { Account, AccountState } from './account-store.ts';
 import { exceedsFeeLimit } from './fees.ts';
@@ -9,6 +9,7 @@ import type { RelayRow } from './store.ts';
 
 /** The operator is told of a first call in the queue that is not mined for this long. */
 const stuckMs = 10 * 60_000;
+const accountAlarms = ['relay-low-coin', 'relay-fees', 'relay-stuck'] as const;
 
 /** Raises and ends the alarms of an account: too little coin, fees beyond the limit, a call that is not mined. */
 export async function updateAccountAlarms(
@@ -36,10 +37,7 @@ export async function updateAccountAlarms(
   if (late && late.allotted_ms >= stuckMs) {
     wrong.push({ kind: 'relay-stuck', subject, details: { ...about, nonce: late.nonce } });
   }
-  const raised = await sql<{ kind: AlarmKind }[]>`
-    select kind from alarms where subject = ${subject} and cleared_at is null
-      and kind in ('relay-low-coin', 'relay-fees', 'relay-stuck')`;
-  for (const { kind } of raised) {
+  for (const kind of await raisedOf(sql, subject, accountAlarms)) {
     if (!wrong.some((alarm) => alarm.kind === kind)) await clearAlarm(sql, kind, subject);
   }
   for (const alarm of wrong) await raiseAlarm(sql, alarm);

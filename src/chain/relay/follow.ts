@@ -1,7 +1,6 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
-import type { Due } from '../../db/due.ts';
 import { finalNumber, type Heads } from '../finality.ts';
 import { type Hex, RpcError } from '../rpc.ts';
 import { blockerOf, queryAccount, queryNonces, relayerAddresses, signerOf } from './account.ts';
@@ -36,16 +35,6 @@ const balanceMs = 15_000;
 const standstillMs = 10_000;
 /** Between two passes while calls are under way, unless a block was read. */
 export const liveMsOf = ({ pollMs }: ChainConfig): number => 4 * pollMs;
-
-/** An account of a chain that must be checked. One whose key was removed need not be, once its calls are decided. */
-export const relayDue =
-  ({ chainId }: ChainConfig): Due =>
-  (sql) =>
-    sql`
-    select min(look_at) from relay_accounts a
-    where chain_id = ${chainId} and (checked_at > now() - interval '1 hour' or exists (
-      select from relay_transactions r where r.chain_id = a.chain_id and r.from_address = a.address
-        and r.state in ('allotted', 'sent', 'mined')))`;
 
 /**
  * Follows what was relayed on one chain: sends what was not sent, sends again what is late, and learns what was mined.

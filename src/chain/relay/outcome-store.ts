@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/connection.ts';
 import type { Hex } from '../rpc.ts';
-import { updateFees } from './budget.ts';
+import { updateFees } from './budget-store.ts';
 import { lockCalls, type RelayRow } from './store.ts';
 
 /** A transaction as the reader has stored it, because it moved money to a merchant. */

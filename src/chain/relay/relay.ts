@@ -6,13 +6,14 @@ import { dayMs } from '../../lib/durations.ts';
 import type { Hex } from '../rpc.ts';
 import { type Blocker, blockerOf, relayerAddresses, signerOf } from './account.ts';
 import { selectAccount, takeNonces } from './account-store.ts';
-import { crowdsOut, reserveBudget, shareOf } from './budget.ts';
+import { shareOf } from './budget.ts';
+import { crowdsOut, reserveBudget } from './budget-store.ts';
 import { firstOffer } from './fees.ts';
 import { type Simulation, simulateCall, simulateTogether } from './simulate.ts';
 import { countWaiting, insertRelays, type RelayPurpose, type RelayState, selectRelays } from './store.ts';
 
 export { relayerAddresses } from './account.ts';
-export { budgetLeft } from './budget.ts';
+export { budgetLeft } from './budget-store.ts';
 export { dispatch, dispatchAll } from './dispatch.ts';
 export type { Simulation } from './simulate.ts';
 export type { RelayPurpose, RelayState } from './store.ts';

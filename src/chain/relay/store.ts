@@ -2,7 +2,7 @@ import type { Sql, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
 import type { Hex } from '../rpc.ts';
 import type { Account } from './account-store.ts';
-import { updateFees } from './budget.ts';
+import { updateFees } from './budget-store.ts';
 import type { Offer } from './fees.ts';
 
 /**

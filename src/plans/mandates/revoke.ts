@@ -16,7 +16,6 @@ import { connectRpc } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable, type Scope } from '../../db/connection.ts';
-import type { Due } from '../../db/due.ts';
 import { nestedIn } from '../../db/nested.ts';
 import { retryMs } from '../rules.ts';
 import { toMandate } from './read.ts';
@@ -137,6 +136,3 @@ function storeRevocation(ctx: Context, scope: Scope, mandate: MandateRow, next: 
   const { dueAt, revokedAt = null, failures = before } = next;
   return ctx.db.scoped(scope, (tx) => updateRevoke(tx, scope, mandate.id, { relayId, failures, dueAt, revokedAt }));
 }
-
-/** When the next revocation is due. */
-export const revokeDueAt: Due = (sql) => sql`select min(revoke_due_at) from mandates where revoke_due_at is not null`;

@@ -10,7 +10,8 @@ import { portalTexts } from '../../texts/portal.ts';
 import { type StateKind, stateLine } from '../../ui/components.ts';
 import { countedUpTo, formatRemaining, groupMicro } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
-import { type DeliveryHealth, readDeliveryHealth } from '../../webhooks/health.ts';
+import { readDeliveryHealth } from '../../webhooks/health.ts';
+import type { DeliveryHealth } from '../../webhooks/health-store.ts';
 
 type Line = { kind: StateKind; title: string; rest: string; link?: { path: string; label: string } };
 

@@ -25,7 +25,8 @@ import {
   rotateSecret,
   setUrl,
 } from '../../webhooks/endpoint.ts';
-import { type DeliveryHealth, maxDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
+import { maxDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
+import type { DeliveryHealth } from '../../webhooks/health-store.ts';
 import { EndpointRefusal, UrlRefusal } from '../../webhooks/refusal.ts';
 import { portalEventsPath } from '../live.ts';
 import { waitingText } from '../overview/health.ts';

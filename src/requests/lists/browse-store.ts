@@ -128,13 +128,13 @@ function selectPage<Row extends BrowsedRow>(
     order by r.created_at desc`;
 }
 
-/** The query for one part of such a list, with these columns of a request `r`. */
+/** The query for one part of such a list, with these columns of a request `r`; all unless said. */
 export function pageOf(
   sql: Tag,
   scope: Scope,
   filter: Omit<BrowseFilter, 'search'>,
   { ids, before, limit }: Part,
-  columns: Fragment,
+  columns: Fragment = sql`r.*`,
 ): Fragment {
   const { displayStatus, accountId, since, until, concern } = filter;
   const where = sql`

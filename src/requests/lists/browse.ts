@@ -91,7 +91,7 @@ export async function findIn(
   const [only = null] = accounts.length === 1 ? accounts : [];
   const within = { ...(accountId && { accountId }), ...(since && { since }), ...(until && { until }) };
   return findRequests(ctx, { scope, accountId: only }, typed, {
-    newest: (tx, before, limit) => pageOf(tx, scope, within, { ids: null, before, limit }, tx`r.*`),
+    newest: (tx, before, limit) => pageOf(tx, scope, within, { ids: null, before, limit }),
     lists: Math.max(1, accounts.length),
   });
 }

@@ -1,0 +1,10 @@
+import type { Due } from '../db/due.ts';
+import type { Channel } from './store.ts';
+
+/** The next attempt of a receipt on this channel; receipts that were given up have none. */
+export const receiptsDue =
+  (channel: Channel): Due =>
+  (sql) =>
+    sql`
+    select min(next_attempt_at) from receipts
+    where channel = ${channel} and done_at is null and next_attempt_at < 'infinity'`;
