@@ -111,77 +111,96 @@ export type Rpc = ReturnType<typeof connectRpc>;
 
 /** Typed calls to one provider; no connection is opened before the first call. */
 export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
-  const call = (method: string, params: readonly unknown[], maxBytes?: number) =>
-    callRpc(url, method, params, timeoutMs, maxBytes);
-  const callContract = async (transaction: object, block: 'latest' | 'pending' = 'latest') =>
-    readHex(await callRpc(url, 'eth_call', [transaction, block], timeoutMs, maxAnswerBytes), 'call result');
+  const call: Call = (method, params, maxBytes) => callRpc(url, method, params, timeoutMs, maxBytes);
+  const callAll: CallAll = (calls, maxBytes) => callBatch(url, calls, timeoutMs, maxBytes);
   return {
     url,
     host: new URL(url).host,
     chainId: async () => readNumber(await call('eth_chainId', []), 'chain id'),
-    /** The header of a block by number or tag; null when the provider does not have it. */
-    header: async (block: number | BlockTag) =>
-      readHeader(await call('eth_getBlockByNumber', [typeof block === 'number' ? toHex(block) : block, false])),
-    /** `topics` as in eth_getLogs: null for any, a list for any of these. */
-    logsOfBlock: async (
-      blockHash: string,
-      addresses: readonly string[],
-      ...topics: (string | readonly string[] | null)[]
-    ) => readLogs(await call('eth_getLogs', [{ blockHash, address: addresses, topics }])),
-    logsOfRange: async (from: number, to: number, addresses: readonly string[], topic: string) =>
-      readLogs(
-        await call('eth_getLogs', [
-          { fromBlock: toHex(from), toBlock: toHex(to), address: addresses, topics: [topic] },
-        ]),
-      ),
-    /** The same for all contracts: `topics` as in eth_getLogs, null for any. */
-    logsOfTopics: async (from: number, to: number, topics: readonly (string | null)[]) =>
-      readLogs(await call('eth_getLogs', [{ fromBlock: toHex(from), toBlock: toHex(to), topics }])),
-    transaction: async (hash: string) =>
-      readTransaction(await call('eth_getTransactionByHash', [hash], maxTransactionBytes)),
-    receipt: async (hash: string) => {
-      const result = await call('eth_getTransactionReceipt', [hash], maxTransactionBytes);
-      return result === null ? null : readReceipt(result);
-    },
-    /**
-     * Transactions and receipts by hash, and headers by number, in one message; each in the form of its single call.
-     * Missing are those with no answer, a bad one or an empty one.
-     */
-    together: async (wanted: { transactions: string[]; receipts: string[]; headers: number[] }): Promise<Fetched> => {
-      const { transactions, receipts, headers } = wanted;
-      const answers = await callBatch(
-        url,
-        [
-          ...transactions.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
-          ...receipts.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-          ...headers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toHex(number), false] })),
-        ],
-        timeoutMs,
-        maxTransactionBytes,
-      );
-      const rest = answers.slice(transactions.length);
-      return {
-        transactions: readEach(transactions, answers, readTransaction),
-        receipts: readEach(receipts, rest, readReceipt),
-        headers: readEach(headers, rest.slice(receipts.length), readHeader),
-      };
-    },
-    /** All receipts of a block, or those of some transactions; null when the provider does not have the block. */
-    blockReceipts: async (blockHash: string, of: Wanted = null, maxBytes?: number) => {
-      const result = await call('eth_getBlockReceipts', [blockHash], maxBytes);
-      return result === null ? null : entriesOf(result, of, 'transactionHash', 'receipts').map(readReceipt);
-    },
-    /** The hashes of a block's transactions, in order; null when the provider does not have the block. */
-    transactionHashes: async (blockHash: string) => {
-      const result = await call('eth_getBlockByHash', [blockHash, false]);
-      if (result === null) return null;
-      return readArray(readObject(result, 'block').transactions, 'transactions').map((hash) =>
-        readBytes(hash, 32, 'transaction hash'),
-      );
-    },
-    /** The header of a block with all its transactions, or some; null when the provider does not have it. */
-    fullBlock: async (number: number, of: Wanted = null, maxBytes?: number) =>
-      readFullBlock(await call('eth_getBlockByNumber', [toHex(number), true], maxBytes), of),
+    ...blockCalls(call),
+    ...logCalls(call),
+    ...transactionCalls(call, callAll),
+    ...accountCalls(call),
+    ...sendingCalls(call, callAll),
+  };
+}
+
+type Call = (method: string, params: readonly unknown[], maxBytes?: number) => Promise<unknown>;
+/** Several calls in one message. */
+type CallAll = (calls: { method: string; params: readonly unknown[] }[], maxBytes: number) => Promise<BatchAnswer[]>;
+
+const blockCalls = (call: Call) => ({
+  /** The header of a block by number or tag; null when the provider does not have it. */
+  header: async (block: number | BlockTag) =>
+    readHeader(await call('eth_getBlockByNumber', [typeof block === 'number' ? toHex(block) : block, false])),
+  /** All receipts of a block, or those of some transactions; null when the provider does not have the block. */
+  blockReceipts: async (blockHash: string, of: Wanted = null, maxBytes?: number) => {
+    const result = await call('eth_getBlockReceipts', [blockHash], maxBytes);
+    return result === null ? null : entriesOf(result, of, 'transactionHash', 'receipts').map(readReceipt);
+  },
+  /** The hashes of a block's transactions, in order; null when the provider does not have the block. */
+  transactionHashes: async (blockHash: string) => {
+    const result = await call('eth_getBlockByHash', [blockHash, false]);
+    if (result === null) return null;
+    return readArray(readObject(result, 'block').transactions, 'transactions').map((hash) =>
+      readBytes(hash, 32, 'transaction hash'),
+    );
+  },
+  /** The header of a block with all its transactions, or some; null when the provider does not have it. */
+  fullBlock: async (number: number, of: Wanted = null, maxBytes?: number) =>
+    readFullBlock(await call('eth_getBlockByNumber', [toHex(number), true], maxBytes), of),
+});
+
+const logCalls = (call: Call) => ({
+  /** `topics` as in eth_getLogs: null for any, a list for any of these. */
+  logsOfBlock: async (
+    blockHash: string,
+    addresses: readonly string[],
+    ...topics: (string | readonly string[] | null)[]
+  ) => readLogs(await call('eth_getLogs', [{ blockHash, address: addresses, topics }])),
+  logsOfRange: async (from: number, to: number, addresses: readonly string[], topic: string) =>
+    readLogs(
+      await call('eth_getLogs', [{ fromBlock: toHex(from), toBlock: toHex(to), address: addresses, topics: [topic] }]),
+    ),
+  /** The same for all contracts: `topics` as in eth_getLogs, null for any. */
+  logsOfTopics: async (from: number, to: number, topics: readonly (string | null)[]) =>
+    readLogs(await call('eth_getLogs', [{ fromBlock: toHex(from), toBlock: toHex(to), topics }])),
+});
+
+const transactionCalls = (call: Call, callAll: CallAll) => ({
+  transaction: async (hash: string) =>
+    readTransaction(await call('eth_getTransactionByHash', [hash], maxTransactionBytes)),
+  receipt: async (hash: string) => {
+    const result = await call('eth_getTransactionReceipt', [hash], maxTransactionBytes);
+    return result === null ? null : readReceipt(result);
+  },
+  /**
+   * Transactions and receipts by hash, and headers by number, in one message; each in the form of its single call.
+   * Missing are those with no answer, a bad one or an empty one.
+   */
+  together: async (wanted: { transactions: string[]; receipts: string[]; headers: number[] }): Promise<Fetched> => {
+    const { transactions, receipts, headers } = wanted;
+    const answers = await callAll(
+      [
+        ...transactions.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
+        ...receipts.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+        ...headers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toHex(number), false] })),
+      ],
+      maxTransactionBytes,
+    );
+    const rest = answers.slice(transactions.length);
+    return {
+      transactions: readEach(transactions, answers, readTransaction),
+      receipts: readEach(receipts, rest, readReceipt),
+      headers: readEach(headers, rest.slice(receipts.length), readHeader),
+    };
+  },
+});
+
+const accountCalls = (call: Call) => {
+  const callContract = async (transaction: object, block: 'latest' | 'pending' = 'latest') =>
+    readHex(await call('eth_call', [transaction, block], maxAnswerBytes), 'call result');
+  return {
     /** How many transactions an account has sent, up to a block. */
     nonceAt: async (address: string, block: number | 'latest') =>
       readNumber(
@@ -189,37 +208,41 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
         'transaction count',
       ),
     balance: async (address: string) => readBig(await call('eth_getBalance', [address, 'latest']), 'balance'),
-    /** How much gas a call would use; a call that would revert is refused. */
-    estimateGas: async (transaction: { from: Hex; to: Hex; data: Hex }) =>
-      readBig(await call('eth_estimateGas', [transaction], maxAnswerBytes), 'gas'),
-    /**
-     * The same for several in one message. Null if the answer does not say that one succeeds: alone it may succeed, or
-     * get a reason.
-     */
-    estimateGasTogether: async (transactions: readonly { from: Hex; to: Hex; data: Hex }[]) => {
-      const calls = transactions.map((one) => ({ method: 'eth_estimateGas', params: [one] }));
-      const places = transactions.map((_, i) => i);
-      const answers = await callBatch(url, calls, timeoutMs, maxAnswerBytes);
-      const results = readEach(places, answers, (gas) => readBig(gas, 'gas'));
-      return places.map((place) => results.get(place) ?? null);
-    },
-    /** The price of gas in the newest blocks. */
-    feeHistory: async (blocks: number) =>
-      readFees(await call('eth_feeHistory', [toHex(blocks), 'latest', [50]], maxAnswerBytes)),
-    /** The priority fee that the provider advises. */
-    advisedPriorityFee: async () => readBig(await call('eth_maxPriorityFeePerGas', [], maxAnswerBytes), 'priority fee'),
-    /** Sends a signed transaction; the hash in the answer proves nothing. */
-    sendRaw: async (signed: Hex) => {
-      await call('eth_sendRawTransaction', [signed], maxAnswerBytes);
-    },
-    /** The same for several in one message. False if one was not taken: alone it may be taken, or get a reason. */
-    sendRawTogether: async (signed: readonly Hex[]) => {
-      const calls = signed.map((one) => ({ method: 'eth_sendRawTransaction', params: [one] }));
-      return (await callBatch(url, calls, timeoutMs, maxAnswerBytes)).map((answer) => 'result' in answer);
-    },
     code: async (address: string) => readHex(await call('eth_getCode', [address, 'latest']), 'code'),
     call: async (to: string, data: string, block?: 'latest' | 'pending') => callContract({ to, data }, block),
     /** Executes code named by a stranger; without `to`, as a deployment. */
     tryCall: async (transaction: { from: Hex; to?: string; data: Hex; gas: Hex }) => callContract(transaction),
   };
-}
+};
+
+/** What sending a transaction needs: gas, its price, and the sending itself. */
+const sendingCalls = (call: Call, callAll: CallAll) => ({
+  /** How much gas a call would use; a call that would revert is refused. */
+  estimateGas: async (transaction: { from: Hex; to: Hex; data: Hex }) =>
+    readBig(await call('eth_estimateGas', [transaction], maxAnswerBytes), 'gas'),
+  /**
+   * The same for several in one message. Null if the answer does not say that one succeeds: alone it may succeed, or
+   * get a reason.
+   */
+  estimateGasTogether: async (transactions: readonly { from: Hex; to: Hex; data: Hex }[]) => {
+    const calls = transactions.map((one) => ({ method: 'eth_estimateGas', params: [one] }));
+    const places = transactions.map((_, i) => i);
+    const answers = await callAll(calls, maxAnswerBytes);
+    const results = readEach(places, answers, (gas) => readBig(gas, 'gas'));
+    return places.map((place) => results.get(place) ?? null);
+  },
+  /** The price of gas in the newest blocks. */
+  feeHistory: async (blocks: number) =>
+    readFees(await call('eth_feeHistory', [toHex(blocks), 'latest', [50]], maxAnswerBytes)),
+  /** The priority fee that the provider advises. */
+  advisedPriorityFee: async () => readBig(await call('eth_maxPriorityFeePerGas', [], maxAnswerBytes), 'priority fee'),
+  /** Sends a signed transaction; the hash in the answer proves nothing. */
+  sendRaw: async (signed: Hex) => {
+    await call('eth_sendRawTransaction', [signed], maxAnswerBytes);
+  },
+  /** The same for several in one message. False if one was not taken: alone it may be taken, or get a reason. */
+  sendRawTogether: async (signed: readonly Hex[]) => {
+    const calls = signed.map((one) => ({ method: 'eth_sendRawTransaction', params: [one] }));
+    return (await callAll(calls, maxAnswerBytes)).map((answer) => 'result' in answer);
+  },
+});

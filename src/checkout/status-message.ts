@@ -21,7 +21,7 @@ export function statusMessageOf(checkout: Checkout): Html {
   if (state.kind === 'near') {
     return html`${foundPayment(checkout, state.payment)}${checkout.troubled && trouble(checkout.troubled, words)}`;
   }
-  const { shape, title, rest } = tell(checkout, state);
+  const { shape, title, rest } = messageOf(checkout, state);
   const done = state.kind === 'confirming' && state.needed !== null ? state.seen / state.needed : undefined;
   return html`
     ${stateLine(shape, title, rest, 'strong', done)}
@@ -30,16 +30,12 @@ export function statusMessageOf(checkout: Checkout): Html {
   `;
 }
 
-function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): StatusMessage {
+function messageOf(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): StatusMessage {
   const { words, merchant } = checkout;
   const { statusMessage } = payTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const due = usdc(checkout.progress.dueMicro);
   const part = (paidMicro: bigint) => fill(statusMessage.expiredPartial, { paid: usdc(paidMicro), due, merchant });
-  const accepted = joinWithOr(
-    words,
-    offeredChains(checkout.chains, null).map(({ name }) => name),
-  );
   switch (state.kind) {
     case 'waiting':
       return { shape: 'waiting', title: statusMessage.waiting, rest: statusMessage.waitingRest };
@@ -60,17 +56,8 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
         title: statusMessage.unsent,
         rest: state.holds ? statusMessage.unsentHoldsRest : statusMessage.unsentRest,
       };
-    case 'confirming': {
-      const [shape, title] = ['confirming' as const, statusMessage.confirming];
-      const network = nameOf(checkout, state.chainId);
-      // Nothing is known of a network that the operator has removed; the operator is told what waits for it.
-      if (network === null) return { shape, title, rest: statusMessage.confirmingRest };
-      const count =
-        state.needed === null
-          ? fill(statusMessage.confirmingTag, { network })
-          : fillCount(checkout.words, statusMessage.confirmingCount, state.needed, { seen: state.seen, network });
-      return { shape, title, rest: `${count} ${statusMessage.confirmingRest}` };
-    }
+    case 'confirming':
+      return confirmingMessage(checkout, state);
     case 'paid':
       return {
         shape: 'paid',
@@ -105,35 +92,46 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
       return { shape: 'attention', title: statusMessage.replaced, rest: statusMessage.replacedRest };
     case 'gone':
       return { shape: 'attention', title: statusMessage.gone, rest: statusMessage.goneRest };
-    case 'stray': {
-      const { kind, chainName, tokenAddress, symbol } = state.payment;
-      const values = {
-        network: chainName,
-        token: checksummed(tokenAddress),
-        symbol: symbol ?? '?',
-        merchant,
-        accepted,
-      };
-      if (kind === 'wrong_network')
-        return {
-          shape: 'attention',
-          title: statusMessage.wrongNetwork,
-          rest: fill(statusMessage.wrongNetworkRest, values),
-        };
-      const tokens = [...new Set(checkout.chains.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
-      const offered = checkout.chains.flatMap((chain) => offeredTokens(chain).map(({ symbol }) => symbol));
-      const named = { ...values, accepted: joinWithOr(words, [...new Set(offered)]) };
-      // The creator of a token chooses its name, and may choose that of another.
-      const pretends = tokens.some((name) => name.toLowerCase() === symbol?.trim().toLowerCase());
-      return pretends
-        ? {
-            shape: 'attention',
-            title: fill(statusMessage.fakeToken, named),
-            rest: fill(statusMessage.fakeTokenRest, named),
-          }
-        : { shape: 'attention', title: statusMessage.wrongToken, rest: fill(statusMessage.wrongTokenRest, named) };
-    }
+    case 'stray':
+      return strayMessage(checkout, state.payment);
   }
+}
+
+function confirmingMessage(checkout: Checkout, state: Extract<PayState, { kind: 'confirming' }>): StatusMessage {
+  const { statusMessage } = payTexts(checkout.words);
+  const { needed, seen } = state;
+  const message = { shape: 'confirming', title: statusMessage.confirming } as const;
+  const network = nameOf(checkout, state.chainId);
+  // Nothing is known of a network that the operator has removed; the operator is told what waits for it.
+  if (network === null) return { ...message, rest: statusMessage.confirmingRest };
+  const count =
+    needed === null
+      ? fill(statusMessage.confirmingTag, { network })
+      : fillCount(checkout.words, statusMessage.confirmingCount, needed, { seen, network });
+  return { ...message, rest: `${count} ${statusMessage.confirmingRest}` };
+}
+
+/** A payment on a network, or in a token, that does not count. */
+function strayMessage(checkout: Checkout, payment: Extract<PayState, { kind: 'stray' }>['payment']): StatusMessage {
+  const { words, merchant, chains } = checkout;
+  const { statusMessage } = payTexts(words);
+  const { kind, chainName: network, tokenAddress, symbol } = payment;
+  if (kind === 'wrong_network') {
+    const names = offeredChains(chains, null).map(({ name }) => name);
+    const rest = fill(statusMessage.wrongNetworkRest, { network, merchant, accepted: joinWithOr(words, names) });
+    return { shape: 'attention', title: statusMessage.wrongNetwork, rest };
+  }
+  const offered = chains.flatMap((chain) => offeredTokens(chain).map((token) => token.symbol));
+  const accepted = joinWithOr(words, [...new Set(offered)]);
+  const values = { network, token: checksummed(tokenAddress), symbol: symbol ?? '?', merchant, accepted };
+  // The creator of a token chooses its name, and may choose that of another.
+  const isFake = chains.some(({ tokens }) =>
+    tokens.some((token) => token.symbol.toLowerCase() === symbol?.trim().toLowerCase()),
+  );
+  const [title, rest] = isFake
+    ? [fill(statusMessage.fakeToken, values), statusMessage.fakeTokenRest]
+    : [statusMessage.wrongToken, statusMessage.wrongTokenRest];
+  return { shape: 'attention', title, rest: fill(rest, values) };
 }
 
 /**

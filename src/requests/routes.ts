@@ -18,6 +18,13 @@ const security = [{ apiKey: [] }];
 
 /** The four endpoints of payment requests. */
 export function requestRoutes(app: FastifyInstance, ctx: Context): void {
+  createRoute(app, ctx);
+  readRoute(app, ctx);
+  listRoute(app, ctx);
+  cancelRoute(app, ctx);
+}
+
+function createRoute(app: FastifyInstance, ctx: Context): void {
   const assumptions = new Assumptions(ctx);
   addApiRoute<GateFacts>(app, ctx, {
     method: 'POST',
@@ -56,7 +63,9 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       return { status: replayed ? 200 : 201, json: renderRequest(ctx, row, replayed) };
     },
   });
+}
 
+function readRoute(app: FastifyInstance, ctx: Context): void {
   addApiRoute(app, ctx, {
     method: 'GET',
     url: '/api/v1/requests/:request_id',
@@ -76,7 +85,9 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       return { status: 200, json: renderRequest(ctx, await readRequest(ctx.db, caller.scope, id)) };
     },
   });
+}
 
+function listRoute(app: FastifyInstance, ctx: Context): void {
   addApiRoute(app, ctx, {
     method: 'GET',
     url: '/api/v1/requests',
@@ -104,7 +115,9 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       return listAnswer(rows, filter.limit, filter.offset, 'requests', (row) => renderRequest(ctx, row));
     },
   });
+}
 
+function cancelRoute(app: FastifyInstance, ctx: Context): void {
   addApiRoute(app, ctx, {
     method: 'POST',
     url: '/api/v1/requests/:request_id/cancel',
