@@ -109,7 +109,8 @@ export const newerSchema = (ahead: string[]): string =>
  * of waiting in a statement, because an index that is built concurrently waits for every older statement to end.
  */
 async function takeTurn(sql: Sql, stopping?: AbortSignal): Promise<void> {
-  for (let waitedMs = 0; waitedMs < migrationSeconds * 1000; waitedMs += turnPauseMs) {
+  const deadline = performance.now() + migrationSeconds * 1000;
+  while (performance.now() < deadline) {
     const [row] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${migrationLock}) as mine`;
     if (row?.mine) return;
     await pause(turnPauseMs, stopping);
