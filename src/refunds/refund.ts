@@ -74,6 +74,9 @@ export type PreparedRefund = {
   unknownHash: string | null;
 };
 
+/** The same before the token is named: its symbol is null if CHAINS_FILE lacks it. */
+type UnnamedRefund = Omit<PreparedRefund, 'token'> & { token: { address: Hex; symbol: string | null } };
+
 /** At most this many transfers of a payer are read. */
 const payerTransferLimit = 1_000;
 /** How long the network may take to propagate a transaction that was just sent. */
@@ -105,7 +108,7 @@ export async function prepareRefund(
 }
 
 /** What can be refunded, as stored, without checking whether it is final. */
-async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<PreparedRefund> {
+async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<UnnamedRefund> {
   const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => chainId === key.chainId);
   return ctx.db.scoped(scope, async (tx) => {
     const row = await selectTransfer(tx, scope, key);
@@ -120,7 +123,7 @@ async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: 
     return {
       key,
       chain,
-      token: token ?? { address: row.token_address as Hex, symbol: row.token_address },
+      token: token ?? { address: row.token_address as Hex, symbol: null },
       fromAddress: row.to_address,
       toAddress: row.from_address,
       usdcMicro,
@@ -140,16 +143,19 @@ async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: 
  * Names the token as it names itself, if it was removed from CHAINS_FILE since it was paid: the merchant must send that
  * one. Without an answer its address stands for its name.
  */
-async function withName(prepared: PreparedRefund): Promise<PreparedRefund> {
-  const { chain, token } = prepared;
-  const [url] = chain.rpcUrls;
-  if (!url || token.symbol !== token.address) return prepared;
-  const { symbol } = await readTokenFacts(connectRpc(url, nameMs), token.address);
-  return symbol === null ? prepared : { ...prepared, token: { ...token, symbol } };
+async function withName(unnamed: UnnamedRefund): Promise<PreparedRefund> {
+  const { chain, token } = unnamed;
+  const symbol = token.symbol ?? (await askSymbol(chain, token.address)) ?? token.address;
+  return { ...unnamed, token: { ...token, symbol } };
+}
+
+async function askSymbol({ rpcUrls: [url] }: ChainConfig, address: Hex): Promise<string | null> {
+  if (url === undefined) return null;
+  return (await readTokenFacts(connectRpc(url, nameMs), address)).symbol;
 }
 
 /** Asks the endpoints whether they know the recorded transaction, unless they already did or it may be too new. */
-async function lookUpRecorded(ctx: Context, prepared: PreparedRefund): Promise<PreparedRefund> {
+async function lookUpRecorded<R extends UnnamedRefund>(ctx: Context, prepared: R): Promise<R> {
   const { refund } = prepared;
   if (refund?.state !== 'sent' || refund.return_tx_hash === null || refund.given_micro !== null) return prepared;
   if (ctx.clock.now().getTime() - (refund.replaced_at ?? refund.noted_at).getTime() < mayBeNewMs) return prepared;
@@ -157,7 +163,7 @@ async function lookUpRecorded(ctx: Context, prepared: PreparedRefund): Promise<P
   return lookup.kind === 'unknown' ? { ...prepared, unknownHash: refund.return_tx_hash } : prepared;
 }
 
-function expectedRefund(prepared: PreparedRefund, refundTxHash: string): ExpectedRefund {
+function expectedRefund(prepared: UnnamedRefund, refundTxHash: string): ExpectedRefund {
   const { token, fromAddress, toAddress, usdcMicro, row } = prepared;
   const sinceBlock = Number(row.block_number);
   return { refundTxHash, tokenAddress: token.address, fromAddress, toAddress, usdcMicro, sinceBlock };
@@ -184,7 +190,7 @@ export async function refundableMicro(tx: Tx, scope: Scope, row: TransferRow): P
 export type RefundFault = 'malformed' | 'already_refunded' | 'too_many' | 'failed' | 'other';
 
 /** A transaction that was checked on the chain, ready to be recorded; or why it cannot be. */
-export type CheckedRefund = { prepared: PreparedRefund } & (
+export type CheckedRefund = { prepared: UnnamedRefund } & (
   | { fault: RefundFault }
   | { fault: null; refundTxHash: string; lookup: RefundLookup }
 );
