@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { until } from '../../test/support/net/receiver.ts';
+import { until } from '../../test/support/until.ts';
 import { createPoster } from './post.ts';
 
 /** A receiver that holds each POST until the test answers it, and records its connections. */

@@ -5,7 +5,7 @@ import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
 import { changes, type Situation } from '../support/api/changed.ts';
 import { type Answer, type Api, startApi, withinOneMinute } from '../support/api/client.ts';
 import { makeKey, makeMerchant, randomAddress } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 /**
  * A create is decided by what the last one of its key for its merchant read, and stored by one statement that compares

@@ -20,7 +20,7 @@ import {
 } from '../support/api/together.ts';
 import { testContext } from '../support/app.ts';
 import { openOne } from '../support/database.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 /** A failure of a group must not change the answers to its creates, or store one twice. */
 let api: Api;

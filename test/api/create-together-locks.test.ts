@@ -13,7 +13,7 @@ import { type Api, startApi } from '../support/api/client.ts';
 import { type Call, create, remembered, sendAll, several, type Told, watchCreates } from '../support/api/together.ts';
 import { openOne } from '../support/database.ts';
 import { testSecrets } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 /** Creates that are stored together hold what each of them locks. Nobody may wait for another one's locks for long. */
 let api: Api;

@@ -6,7 +6,7 @@ import { startWithPools, testConfig } from '../support/app.ts';
 import { openOne } from '../support/database.ts';
 import { movedClock } from '../support/deliveries.ts';
 import { makeKey, makePartner } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 const clock = movedClock();
 let app: Awaited<ReturnType<typeof startWithPools>>;

@@ -5,8 +5,8 @@ import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { assertRefused } from '../support/api/client.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { until } from '../support/net/receiver.ts';
 import { patienceMs } from '../support/patience.ts';
+import { until } from '../support/until.ts';
 
 const logged: string[] = [];
 let app: Awaited<ReturnType<typeof startApp>>;

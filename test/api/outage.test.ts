@@ -4,7 +4,7 @@ import { connect, type Database } from '../../src/db/connection.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { type Api, type ApiPartner, assertRefused, send, startApi } from '../support/api/client.ts';
 import { accessTo } from '../support/database.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 let api: Api;
 let one: ApiPartner;

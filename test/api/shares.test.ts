@@ -6,7 +6,7 @@ import { type Answer, send } from '../support/api/client.ts';
 import { startWithPools } from '../support/app.ts';
 import { openOne } from '../support/database.ts';
 import { makeKey, makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof startWithPools>>;
 before(async () => {

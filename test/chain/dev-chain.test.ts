@@ -15,8 +15,8 @@ import * as wallet from '../../src/sandbox/wallet.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { randomAddress } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { patienceMs } from '../support/patience.ts';
+import { until } from '../support/until.ts';
 
 let dataDir: string;
 let database: Awaited<ReturnType<typeof testDatabase>>;

@@ -9,7 +9,7 @@ import { Deposed } from '../../src/chain/reader/store.ts';
 import { leaseName, startWatching } from '../../src/chain/reader/watcher.ts';
 import { pause } from '../../src/lib/time.ts';
 import { type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
-import { patienceMs } from '../support/patience.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: WatchFixtures;
 before(async () => {
@@ -17,14 +17,6 @@ before(async () => {
   await fixtures.request();
 });
 after(() => fixtures?.stop());
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`${what}: waited in vain`);
-    await pause(20);
-  }
-}
 
 /** A term that ends within no test. */
 const longMs = 3_600_000;
@@ -77,11 +69,11 @@ test('whileLeading › the lease is lost → the work ends; it is regained → t
   };
   const fail = (error: unknown) => assert.fail(error as Error);
   const leading = whileLeading(fixtures.db, new Map([[name, work]]), randomUUID(), stop.signal, fail);
-  await until('leads', async () => fence > 0);
+  await until(async () => fence > 0, 'leads');
   const first = fence;
   await fixtures.db
     .sql`update leases set fence = fence + 1, holder = ${randomUUID()}, held_until = now() where name = ${name}`;
-  await until('leads again', async () => fence > first + 1); // a busy machine may lose it once more
+  await until(async () => fence > first + 1, 'leads again'); // a busy machine may lose it once more
   stop.abort();
   await leading;
   assert.ok(await acquireLease(fixtures.db, name, randomUUID()), 'given back at once when it stops');
@@ -107,7 +99,7 @@ test('holders that all want the same leases, and stop one after the other → on
     return { stop, ended };
   });
   for (const [index, { stop, ended }] of holders.entries()) {
-    await until('each lease has a holder', async () => names.every((name) => active.get(name) === 1));
+    await until(async () => names.every((name) => active.get(name) === 1), 'each lease has a holder');
     assert.deepEqual(faults, [], `before ${index} stops`);
     stop.abort();
     await ended;
@@ -135,7 +127,7 @@ test('work that fails at once → reported, and begun again', async () => {
   const leading = whileLeading(fixtures.db, new Map([['failing', work]]), randomUUID(), stop.signal, (_error, name) =>
     reported.push(name),
   );
-  await until('began again', async () => begun === 2);
+  await until(async () => begun === 2, 'began again');
   stop.abort();
   await leading;
   assert.deepEqual(reported, ['failing']);
@@ -151,14 +143,14 @@ test('the leader is killed → another process takes over and finds what was pai
   const leader = spawn(process.execPath, [script], { env, stdio: 'inherit' });
   const seen = async (txHash: string) => (await fixtures.transfers()).some((found) => found.tx_hash === txHash);
   const first = await fixtures.pay(2n);
-  await until('the leader reads', () => seen(first));
+  await until(() => seen(first), 'the leader reads');
 
   const [before] = await fixtures.db.sql`select fence from leases where name = ${leaseName(fixtures.node.chain)}`;
   const stop = new AbortController();
   const watching = startWatching(fixtures.ctx, fixtures.hooks, stop.signal);
   leader.kill('SIGKILL');
   const second = await fixtures.pay(3n);
-  await until('the other reads', () => seen(second));
+  await until(() => seen(second), 'the other reads');
   const [later] = await fixtures.db.sql`select fence from leases where name = ${leaseName(fixtures.node.chain)}`;
   assert.ok(Number(later?.fence) > Number(before?.fence));
   stop.abort();

@@ -9,7 +9,7 @@ import { fundLookalike, lookalikeAddress } from '../../src/sandbox/lookalike.ts'
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
 import { randomAddress } from '../support/fixtures.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let node: TestChain;
 before(async () => {
@@ -80,7 +80,7 @@ test('An authorization is pending while its transfer waits to be mined, and used
   const [url = ''] = node.chain.rpcUrls;
   await callRpc(url, 'evm_setAutomine', [false]);
   const sending = sendTransaction(node.chain, relayer.privateKey, usdc().address, data);
-  await until('the transaction to wait', () => isAuthorizationPending(node.chain, one));
+  await until(() => isAuthorizationPending(node.chain, one), 'the transaction to wait');
   assert.equal(await isAuthorizationUsed(node.chain, one), false);
   await callRpc(url, 'evm_setAutomine', [true]);
   await callRpc(url, 'evm_mine', []);

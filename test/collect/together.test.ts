@@ -16,8 +16,8 @@ import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { passTime } from '../support/chain/relay-fixtures.ts';
 import { testRelayer } from '../support/chain/relayer.ts';
 import { makeMerchant, makePartner } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
+import { until } from '../support/until.ts';
 
 const running = new AbortController().signal;
 let of: CollectFixtures;

@@ -8,8 +8,8 @@ import { freePort } from '../../src/lib/ports.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
 import { send } from '../support/api/client.ts';
 import { type Image, imageBuilder } from '../support/image.ts';
-import { until } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
+import { until } from '../support/until.ts';
 
 const root = join(import.meta.dirname, '../..');
 const text = (file: string) => readFileSync(join(root, file), 'utf8');

@@ -5,10 +5,11 @@ import { getAddress } from 'viem';
 import { buildServer } from '../../src/http/server.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { makeKey, makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { signInOperator } from '../support/people/people.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayFixtures;
 let app: FastifyInstance;
@@ -49,10 +50,10 @@ after(async () => {
 
 /** Searches until all partners were looked through: a busy machine has no time for the second one. */
 const search = (q: string, more: Record<string, string> = {}) =>
-  until('the search goes to its end', async () => {
+  until(async () => {
     const { html } = await admin.open(`/admin/search?${new URLSearchParams({ q, ...more })}`);
     return !/Searched (?:the newest )?\d/.test(html) && html;
-  });
+  }, 'the search goes to its end');
 const logged = () =>
   fixtures.db.sql<{ partner_id: string; action: string; object_id: string; actor_kind: string; details: string }[]>`
     select partner_id, action, object_id, actor_kind, details::text as details from audit_log

@@ -4,7 +4,7 @@ import { theService } from '../../src/audit/write.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import { agentOf, ask, askUntilMined } from '../support/payments/agent.ts';
 import { type AgentFixtures, agentFixtures } from '../support/payments/agent-fixtures.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: AgentFixtures;
 before(async () => {
@@ -35,7 +35,7 @@ test('Four wallets at once at each of three requests → each request is paid on
   assert.deepEqual(told.filter((one) => one === 'other_payment').length, 9, told.join());
   await fixtures.node.mine(2);
   for (const request of requests) {
-    await until('it to be verified', async () => (await fixtures.read(request)).proof_status === 'verified');
+    await until(async () => (await fixtures.read(request)).proof_status === 'verified', 'it to be verified');
   }
   assert.equal(await fixtures.relayed(), before + 3);
 });
@@ -44,14 +44,14 @@ test('Reorganised away after the answer → in progress again, no other payment 
   const request = await fixtures.request();
   const [header = {}] = await headersOf(request, [await fixtures.payer()]);
   assert.equal((await askUntilMined(request.url, header)).status, 200);
-  await until('it to be attached', async () => (await fixtures.read(request)).proof_status === 'attached');
+  await until(async () => (await fixtures.read(request)).proof_status === 'attached', 'it to be attached');
   const before = await fixtures.relayed();
   await fixtures.node.reorg(1);
-  await until('it to be taken back', async () => (await fixtures.read(request)).proof_status === 'none');
+  await until(async () => (await fixtures.read(request)).proof_status === 'none', 'it to be taken back');
   assert.ok([200, 202].includes((await ask(request.url)).status));
   const again = await askUntilMined(request.url, header);
   assert.deepEqual([again.status, again.settlement?.success], [200, true]);
-  await until('it to be attached again', async () => (await fixtures.read(request)).proof_status !== 'none');
+  await until(async () => (await fixtures.read(request)).proof_status !== 'none', 'it to be attached again');
   assert.equal(await fixtures.relayed(), before);
 });
 
@@ -60,11 +60,11 @@ test('Cancelled while the payment is under way → the merchant can refund the m
   const [header = {}] = await headersOf(request, [await fixtures.payer()]);
   await fixtures.rpc('evm_setAutomine', [false]);
   const answer = ask(request.url, header);
-  await until('it to be sent', async () => {
+  await until(async () => {
     const rows = await fixtures.db
       .sql`select from relay_transactions where subject_id = ${request.id} and state = 'sent'`;
     return rows.length > 0;
-  });
+  }, 'it to be sent');
   await cancelRequest(fixtures.ctx, theService, fixtures.scope, request.id);
   await fixtures.rpc('evm_setAutomine', [true]);
   await fixtures.node.mine(1);

@@ -8,8 +8,8 @@ import { randomAddress } from '../support/fixtures.ts';
 import { startReceiver } from '../support/net/receiver.ts';
 import { agentOf, ask, askUntilMined } from '../support/payments/agent.ts';
 import { type AgentFixtures, agentFixtures } from '../support/payments/agent-fixtures.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
 import { visit } from '../support/people/forms.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: AgentFixtures;
 before(async () => {
@@ -93,10 +93,10 @@ test('The client of x402 pays → 200 once it is mined, verified, one event for 
   assert.equal(((await fixtures.rpc('eth_getTransactionReceipt', [transaction])) as { status: string }).status, '0x1');
 
   await fixtures.node.mine(2);
-  await until('the request to be verified', async () => (await fixtures.read(request)).proof_status === 'verified');
+  await until(async () => (await fixtures.read(request)).proof_status === 'verified', 'the request to be verified');
   const verified = await fixtures.read(request);
   assert.deepEqual([verified.tx_hash, verified.payer_address], [transaction, payer.address]);
-  await until('the event', async () => receiver.received.length > 0);
+  await until(async () => receiver.received.length > 0, 'the event');
   assert.ok(receiver.received[0]?.body.includes(request.id));
   const asked = await ask(request.url);
   assert.deepEqual([asked.status, asked.json.proof_status], [200, 'verified']);
@@ -119,7 +119,7 @@ test('A header sent again → the same settlement, however often and whenever', 
     answers.map(() => [200, first?.settlement]),
   );
   await fixtures.node.mine(2);
-  await until('the request to be verified', async () => (await fixtures.read(request)).proof_status === 'verified');
+  await until(async () => (await fixtures.read(request)).proof_status === 'verified', 'the request to be verified');
   const late = await ask(request.url, header);
   assert.deepEqual([late.status, late.settlement], [200, first?.settlement]);
   assert.equal(await fixtures.relayed(), before + 1);
@@ -134,11 +134,11 @@ test('While no block comes → 202 with the transaction, and no other payment is
   await fixtures.rpc('evm_setAutomine', [false]);
   const leaving = new AbortController();
   const gone = fetch(request.url, { headers: header, signal: leaving.signal }).catch((error: Error) => error.name);
-  await until('the payment to be sent', async () => {
+  await until(async () => {
     const rows = await fixtures.db
       .sql`select from relay_transactions where subject_id = ${request.id} and state = 'sent'`;
     return rows.length > 0;
-  });
+  }, 'the payment to be sent');
   leaving.abort(); // a lost connection
   assert.equal(await gone, 'AbortError');
   const plain = await ask(request.url);
@@ -150,7 +150,7 @@ test('While no block comes → 202 with the transaction, and no other payment is
   await fixtures.node.mine(1);
   const answer = await waiting;
   assert.deepEqual([answer.status, answer.settlement?.success], [200, true]);
-  await until('the request to be attached', async () => (await fixtures.read(request)).proof_status !== 'none');
+  await until(async () => (await fixtures.read(request)).proof_status !== 'none', 'the request to be attached');
 });
 
 test('Two clients at once → one is taken, and the other keeps its money', async () => {
@@ -263,13 +263,13 @@ test('After a partial payment the rest is due, and a payment of the whole is ref
   const { wallet_address: to, reference } = request;
   await fixtures.node.pay({ from: payer, to, usdcMicro: 5_000_000n, reference });
   const rest = (BigInt(request.usdc_micro) - 5_000_000n).toString();
-  await until('the rest to be asked for', async () => (await ask(request.url)).required?.accepts[0]?.amount === rest);
+  await until(async () => (await ask(request.url)).required?.accepts[0]?.amount === rest, 'the rest to be asked for');
   const agent = agentOf((await fixtures.payer()).privateKey);
   const refused = await ask(request.url, await agent.sign(whole));
   assert.deepEqual([refused.status, refused.json.error], [402, 'invalid_payment_requirements']);
   const paid = await agent.pay(request.url);
   assert.deepEqual([paid.status, paid.settlement?.amount], [200, rest]);
-  await until('the request to be paid', async () => (await fixtures.read(request)).proof_status !== 'none');
+  await until(async () => (await fixtures.read(request)).proof_status !== 'none', 'the request to be paid');
 });
 
 test('Expired and cancelled → 410 and plain JSON, also with a payment; unknown → 404', async () => {

@@ -12,10 +12,10 @@ import { sumUnmatched } from '../../src/payments/unmatched/browse.ts';
 import { detachPartialPayment } from '../../src/refunds/detach-partial.ts';
 import { followRefunds } from '../../src/refunds/follow.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
 import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 import { portalVisitor } from '../support/people/portal.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: DashboardFixtures;
 before(async () => {
@@ -198,11 +198,11 @@ test('The page of a request updates at once when money that came too late is ref
   const watcher = { scope, requestId: request.id, chains: false, wake: () => woken++ };
   const stop = watchScope(db, watcher, (error) => assert.fail(String(error)));
   try {
-    await until('the listener has begun', async () => woken > 0);
+    await until(async () => woken > 0, 'the listener has begun');
     const before = woken;
     const page = await openRefund(fixtures.visitor, nameOf(txHash));
     await fixtures.visitor.send(page, nameOf(txHash), { return_tx_hash: `0x${'6'.repeat(64)}` });
-    await until('the note is told', async () => woken > before);
+    await until(async () => woken > before, 'the note is told');
   } finally {
     stop();
   }

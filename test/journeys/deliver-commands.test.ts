@@ -10,7 +10,8 @@ import { signedHeaders } from '../../src/webhooks/sign.ts';
 import { testDatabase } from '../support/database.ts';
 import { deliveryContext, deliveryRow, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
-import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { behaviours, type Receiver, startReceiver } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 describe('webhook commands', () => {
   let fixtures: Awaited<ReturnType<typeof testDatabase>>;

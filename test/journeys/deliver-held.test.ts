@@ -6,7 +6,8 @@ import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { countDue } from '../../src/webhooks/stuck.ts';
 import { attemptRows, deliveryRow, deliveryStage, endpointRow, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
-import { type Behaviour, behaviours, until } from '../support/net/receiver.ts';
+import { type Behaviour, behaviours } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 let stage: Awaited<ReturnType<typeof deliveryStage>>;
 before(async () => {

@@ -12,7 +12,8 @@ import { firstWindow, leaseMs, maxUnproven, maxWindow } from '../../src/webhooks
 import { testDatabase } from '../support/database.ts';
 import { attemptRows, deliveryContext, deliveryRow, endpointRow, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
-import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { behaviours, type Receiver, startReceiver } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 /** A receiver that hangs does so for as long as it can, so that a busy machine does all else meanwhile. */
 const hangMs = leaseMs - 4_000;

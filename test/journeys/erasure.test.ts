@@ -11,9 +11,9 @@ import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { startApp, testConfig, testContext } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { patienceMs } from '../support/patience.ts';
 import { makePlan, planOf, turnAt } from '../support/plans.ts';
+import { until } from '../support/until.ts';
 
 const running = new AbortController().signal;
 const dayMs = 24 * 3_600_000;

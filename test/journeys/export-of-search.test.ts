@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import type { Visitor } from '../support/people/visitor.ts';
+import { until } from '../support/until.ts';
 
 // A search shows at most 500 results, so what it found must not be downloaded as if it were all.
 

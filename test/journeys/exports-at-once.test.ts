@@ -6,10 +6,10 @@ import { buildServer } from '../../src/http/server.ts';
 import { startApp } from '../support/app.ts';
 import { openOne } from '../support/database.ts';
 import { makePartner } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { sessionOf } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 import { portalPerson } from '../support/people/portal.ts';
+import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 const dispatcher = new Agent({ connections: null });

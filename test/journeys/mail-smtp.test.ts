@@ -12,10 +12,10 @@ import { sendDueMails } from '../../src/mail/transport.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { until } from '../support/net/receiver.ts';
 import { selfSigned } from '../support/net/self-signed.ts';
 import { startSmtp } from '../support/net/smtp.ts';
 import { patienceMs } from '../support/patience.ts';
+import { until } from '../support/until.ts';
 
 const running = new AbortController().signal;
 const from = 'Quittance <pay@quittance.example>';

@@ -6,7 +6,7 @@ import { sendDueMails } from '../../src/mail/transport.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 const running = new AbortController().signal;
 let database: Awaited<ReturnType<typeof testDatabase>>;

@@ -15,8 +15,8 @@ import { revokeStopped } from '../../src/plans/mandates/revoke.ts';
 import { revocationOf, stopByMerchant } from '../../src/plans/mandates/stop.ts';
 import type { PlanRow } from '../../src/plans/read.ts';
 import { changeTerms } from '../../src/plans/terms.ts';
-import { until } from '../support/net/receiver.ts';
 import { type AgreeFixtures, agreeFixtures, signJson } from '../support/payments/agree-fixtures.ts';
+import { until } from '../support/until.ts';
 
 const running = new AbortController().signal;
 let fixtures: AgreeFixtures;

@@ -10,10 +10,10 @@ import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { resetOnboarding } from '../../src/onboarding/reset.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makePartner, testSecrets } from '../support/fixtures.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
 import { visit } from '../support/people/forms.ts';
 import { makeOnboarded, messageOn, newAccount, signInMerchant, signOn } from '../support/people/merchants.ts';
 import { startVisitor } from '../support/people/visitor.ts';
+import { until } from '../support/until.ts';
 
 const hour = 3_600_000;
 let offsetMs = 0;
@@ -265,12 +265,12 @@ test('A reset while a request is created › waits for the create, and neither f
     await tx`select from wallets where address = ${wallet} for key share`;
     reset = resetOnboarding(app.ctx, theService, fixtures.test, id);
     reset.catch(() => {});
-    await until('the reset waits', async () => {
+    await until(async () => {
       const waiting = await app.db.sql`
         select from pg_locks l join pg_database d on d.oid = l.database
         where d.datname = current_database() and l.locktype = 'tuple' and l.relation = 'wallets'::regclass`;
       return waiting.length > 0;
-    });
+    }, 'the reset waits');
     await tx`
       select from merchants where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${id}
       for key share nowait`;

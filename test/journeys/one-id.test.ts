@@ -3,9 +3,10 @@ import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { ApiClient } from '../support/api/client.ts';
-import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 type Line = Record<string, unknown>;
 

@@ -14,8 +14,9 @@ import { type SandboxOutcome, SandboxRefusal, sandboxOutcome } from '../../src/s
 import { reorgAway, whileRehearsing } from '../../src/sandbox/rehearsal.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { repeat } from '../support/repeat.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayFixtures;
 let live: TestChain;
@@ -40,22 +41,24 @@ after(async () => {
 
 /** Presses again while others rehearse for longer than it waits, as a person would. */
 const press = (request: { id: string }, outcome: SandboxOutcome) =>
-  until(`${outcome} is rehearsed`, () =>
-    sandboxOutcome(ctx, fixtures.scope, request.id, outcome).catch((error) => {
-      if (refusedFor('busy')(error)) return null;
-      throw error;
-    }),
+  until(
+    () =>
+      sandboxOutcome(ctx, fixtures.scope, request.id, outcome).catch((error) => {
+        if (refusedFor('busy')(error)) return null;
+        throw error;
+      }),
+    `${outcome} is rehearsed`,
   );
 const progress = (request: { id: string }) => readProgress(ctx, fixtures.scope, request.id);
 const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
 
 const becomes = (request: RequestRow, proofStatus: string) =>
-  until(`the request is ${proofStatus}`, async () => {
+  until(async () => {
     const row = await fixtures.read(request);
     return row.proof_status === proofStatus && row;
-  });
+  }, `the request is ${proofStatus}`);
 const unmatched = (request: RequestRow) =>
-  until('a payment stands unmatched', async () => (await progress(request)).unmatched[0]);
+  until(async () => (await progress(request)).unmatched[0], 'a payment stands unmatched');
 const refusedFor = (reason: SandboxRefusal['reason']) => (error: unknown) =>
   error instanceof SandboxRefusal && error.reason === reason;
 
@@ -72,10 +75,10 @@ test('exact → verified by the transaction it returned; once more → unmatched
 test('too_little, then rest → half is missing, then verified; nothing is left to pay', async () => {
   const request = await fixtures.request();
   const { txHash } = await press(request, 'too_little');
-  const part = await until('a part has come', async () => {
+  const part = await until(async () => {
     const now = await progress(request);
     return now.receivedMicro > 0n && now;
-  });
+  }, 'a part has come');
   assert.equal(part.transfers[0]?.txHash, txHash);
   assert.equal(part.proofStatus, 'none');
   assert.equal(part.missingMicro, part.dueMicro / 2n);
@@ -133,19 +136,19 @@ test('failed → a transaction that reverted, which the page says', async () => 
 
 test('pending → seen in the mempool first, then verified', async () => {
   // It is held back for some seconds only, which a busy machine can need to look at it.
-  const { request, txHash, submitted } = await until('one is looked at while it is held back', async () => {
+  const { request, txHash, submitted } = await until(async () => {
     const request = await fixtures.request();
     const { txHash } = await press(request, 'pending');
     const [submitted] = await refreshSubmitted(ctx, fixtures.scope, request.id);
     return (await rpc('eth_getTransactionReceipt', [txHash])) === null && { request, txHash, submitted };
-  });
+  }, 'one is looked at while it is held back');
   assert.deepEqual([submitted?.txHash, submitted?.state], [txHash, 'seen']);
   assert.equal((await becomes(request, 'verified')).tx_hash, txHash);
 });
 
 /** Pays a request, then removes the payment. Takes another request if a busy machine was too slow to see it paid. */
 const reorganised = () =>
-  until('a payment is reorganised away', async () => {
+  until(async () => {
     const request = await fixtures.request();
     try {
       return { request, txHash: (await press(request, 'reorganised')).txHash };
@@ -153,7 +156,7 @@ const reorganised = () =>
       if (refusedFor('not_attached')(error)) return null;
       throw error;
     }
-  });
+  }, 'a payment is reorganised away');
 
 test('reorganised, while others pay at once → that one is without proof again, the others are verified', async () => {
   const others = await Promise.all(Array.from({ length: 4 }, () => fixtures.request()));
@@ -163,10 +166,10 @@ test('reorganised, while others pay at once → that one is without proof again,
     ...others.slice(1).map((other) => press(other, 'exact')),
   ]);
   assert.equal(await rpc('eth_getTransactionReceipt', [txHash]), null);
-  const back = await until('it is taken back', async () => {
+  const back = await until(async () => {
     const row = await fixtures.read(request);
     return row.proof_note === 'reorged' && row;
-  });
+  }, 'it is taken back');
   assert.equal(back.proof_status, 'none');
   for (const other of others) await becomes(other, 'verified');
   assert.equal((await fixtures.db.sql`select from alarms where cleared_at is null`).length, 0);

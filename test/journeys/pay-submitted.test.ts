@@ -13,8 +13,9 @@ import type { RequestRow } from '../../src/requests/store.ts';
 import { signCall } from '../../src/sandbox/wallet.ts';
 import type { TestWallet } from '../support/chain/chain.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { secondEndpoint } from '../support/payments/second-endpoint.ts';
+import { until } from '../support/until.ts';
 
 let second: Awaited<ReturnType<typeof secondEndpoint>>;
 let fixtures: PayFixtures;
@@ -57,10 +58,10 @@ async function fillGap(from: TestWallet): Promise<void> {
 }
 
 const becomes = (request: RequestRow, state: SubmittedTransaction['state']) =>
-  until(`the transaction is ${state}`, async () => {
+  until(async () => {
     const [submitted] = await refreshSubmitted(fixtures.ctx, fixtures.scope, request.id);
     return submitted?.state === state && submitted;
-  });
+  }, `the transaction is ${state}`);
 
 test('a transaction in the mempool → shown on the page without a change of state; mined → mined, and then by its transfer', async () => {
   const request = await fixtures.request();
@@ -108,8 +109,8 @@ test('a transaction that names the request and pays nothing → not kept; one th
   await fillGap(from);
   await fixtures.node.mine(2);
   await until(
-    'the transaction is dropped',
     async () => (await refreshSubmitted(fixtures.ctx, fixtures.scope, request.id)).length === 0,
+    'the transaction is dropped',
   );
 });
 
@@ -139,7 +140,7 @@ test('mined and reverted → failed, on the page too', async () => {
   const request = await fixtures.request();
   const from = await payer(0n);
   const txHash = await fixtures.node.offer({ from, to: request.wallet_address, usdcMicro: BigInt(request.usdc_micro) });
-  await until('it is mined', () => rpc('eth_getTransactionReceipt', [txHash]));
+  await until(() => rpc('eth_getTransactionReceipt', [txHash]), 'it is mined');
   assert.deepEqual(await submit(request, txHash), { kind: 'failed' });
   assert.deepEqual(told(await read(request)), [[txHash, 'failed']]);
 });
@@ -156,7 +157,7 @@ test('while an endpoint does not answer, a submitted transaction stays as it was
       await refreshSubmitted(fixtures.ctx, fixtures.scope, request.id);
       return (await submittedRow(request))?.checked_at > before?.checked_at;
     };
-    await until('the chain was asked', asked);
+    await until(asked, 'the chain was asked');
     assert.deepEqual(told(await read(request)), [[txHash, 'seen']]);
   } finally {
     second.endpoint.mode = 'honest';
@@ -199,11 +200,11 @@ test('a chain is queried once a second, however many pages ask', async () => {
 });
 
 const isDue = (request: RequestRow) =>
-  until('the transaction is due', async () => {
+  until(async () => {
     const due = await fixtures.db.sql`
       select from payment_hints where request_id = ${request.id} and checked_at < clock_timestamp() - interval '1 second'`;
     return due.length > 0;
-  });
+  }, 'the transaction is due');
 
 async function submittedRow(request: RequestRow) {
   const [row] = await fixtures.db.sql`select * from payment_hints where request_id = ${request.id}`;

@@ -11,9 +11,9 @@ import { raisedAlarms } from '../support/alarms.ts';
 import { ApiClient } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { patienceMs } from '../support/patience.ts';
 import { at, makePlan, planOf, turnAt } from '../support/plans.ts';
+import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {

@@ -5,10 +5,10 @@ import { listApiKeys } from '../../src/auth/api-keys.ts';
 import { send } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
 import { makeKey, makePartner } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
 import type { Visitor } from '../support/people/visitor.ts';
+import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let fixtures: Awaited<ReturnType<typeof makePartner>>;

@@ -13,10 +13,11 @@ import { cancelRecovery, startRecovery } from '../../src/wallets/recovery.ts';
 import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 import { invitePartnerUser } from '../support/people/people.ts';
 import { portalPerson } from '../support/people/portal.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayFixtures;
 let app: FastifyInstance;
@@ -27,7 +28,7 @@ before(async () => {
   app = await buildServer(fixtures.ctx);
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   const woken = watch({ requestId: randomUUID() });
-  await until('the process listens', async () => woken() > 0);
+  await until(async () => woken() > 0, 'the process listens');
 });
 after(async () => {
   for (const end of ends) end();
@@ -51,12 +52,12 @@ async function settle(scope: Scope, accountId: string | undefined): Promise<void
   // Notifications arrive in order.
   const marked = watch({ userId: marker, requestId: marker });
   await fixtures.db.sql`select pg_notify('changes', ${`user ${marker}`})`;
-  await until('what was before is told', async () => marked() > 0);
+  await until(async () => marked() > 0, 'what was before is told');
   const key = [scope.partnerId, scope.testMode, accountId].join(' ');
   if (known.has(key)) return;
   known.add(key);
   const clock = watch({ scope, ...(accountId && { accountId }) });
-  await until('the clock is known', async () => clock() > 0);
+  await until(async () => clock() > 0, 'the clock is known');
 }
 
 /** Listens as a page does. Counts the messages after the first one, which starts every stream. */
@@ -79,7 +80,7 @@ async function listen(partnerId: string, query = '') {
     .finally(() => {
       heard.over = true;
     });
-  if (answer.status === 200) await until('it has begun', async () => heard.messages > 0);
+  if (answer.status === 200) await until(async () => heard.messages > 0, 'it has begun');
   heard.messages = 0;
   return {
     heard,
@@ -98,19 +99,19 @@ test('news › a created request and a payment reach the lists of their partner 
   const other = await listen(stranger);
   assert.equal(own.heard.status, 200);
   assert.match(own.heard.type ?? '', /^text\/event-stream/);
-  await until('the clocks are known', async () => {
+  await until(async () => {
     await fixtures.request();
     return own.heard.messages > 0;
-  });
+  }, 'the clocks are known');
   const request = await fixtures.request();
-  const quiet = await until('no more is told', async () => {
+  const quiet = await until(async () => {
     const before = own.heard.messages;
     await pause(1500);
     return own.heard.messages === before && { own: before, live: live.heard.messages, other: other.heard.messages };
-  });
+  }, 'no more is told');
   await fixtures.pay(request);
   await fixtures.turn();
-  await until('the payment is told', async () => own.heard.messages > quiet.own);
+  await until(async () => own.heard.messages > quiet.own, 'the payment is told');
   assert.equal(live.heard.messages, quiet.live);
   assert.equal(other.heard.messages, quiet.other);
   await Promise.all([own.leave(), live.leave(), other.leave()]);
@@ -124,12 +125,12 @@ test('news of one request › of that one only, and of confirmations only while 
   await fixtures.turn();
   await fixtures.pay(mine);
   await fixtures.turn();
-  await until('the payment is told', async () => page.heard.messages > 0);
-  await until('the request is attached', async () => (await fixtures.read(mine)).proof_status === 'attached');
+  await until(async () => page.heard.messages > 0, 'the payment is told');
+  await until(async () => (await fixtures.read(mine)).proof_status === 'attached', 'the request is attached');
   const before = page.heard.messages;
   await fixtures.node.mine(1);
   await fixtures.caughtUp();
-  await until('a confirmation is told', async () => page.heard.messages > before);
+  await until(async () => page.heard.messages > before, 'a confirmation is told');
   await page.leave();
   const stranger = (await makePartner(fixtures.db)).partner.id;
   const refused = await listen(stranger, `?request=${mine.id}`);
@@ -144,7 +145,7 @@ test('changes of deliveries › each batch of attempts wakes the page of its req
     (change) => changes.push(change),
     (error) => assert.fail(String(error)),
   );
-  await until('the process listens', async () => changes.length > 0);
+  await until(async () => changes.length > 0, 'the process listens');
   const paid = await fixtures.request();
   await fixtures.pay(paid);
   await fixtures.node.mine(4);
@@ -158,14 +159,15 @@ test('changes of deliveries › each batch of attempts wakes the page of its req
   // Notifications arrive in order, so no earlier one comes after this.
   await fixtures.db.sql`select pg_notify('changes', 'user marker')`;
   const marker = () => changes.findIndex((change) => change.kind === 'user' && change.userId === 'marker');
-  await until('all of before is told', async () => marker() >= 0);
+  await until(async () => marker() >= 0, 'all of before is told');
   const before = page.heard.messages;
   await deliverDue(fixtures.ctx, createDeliveryDeps(fixtures.ctx));
   const since = () => changes.slice(marker() + 1);
-  await until('the attempt is told', async () =>
-    since().some((change) => change.kind === 'request' && change.requestId === paid.id),
+  await until(
+    async () => since().some((change) => change.kind === 'request' && change.requestId === paid.id),
+    'the attempt is told',
   );
-  await until('the page is told', async () => page.heard.messages > before);
+  await until(async () => page.heard.messages > before, 'the page is told');
   const others = since().filter((change) => change.kind === 'request' && change.requestId !== paid.id);
   assert.deepEqual([others, since().filter(({ kind }) => kind === 'attempts')], [[], []]);
   stop();
@@ -193,12 +195,12 @@ test('fifty open pages → one listener, and one query of the clocks a second fo
     watchScope(db, { scope, chains: false, wake: () => woken++ }, (error) => assert.fail(String(error))),
   );
   try {
-    await until('the listener has begun, and the clock is known', async () => woken >= 100);
+    await until(async () => woken >= 100, 'the listener has begun, and the clock is known');
     woken = 0;
-    await until('everybody is woken by a new request', async () => {
+    await until(async () => {
       await makeRequest(fixtures.db, scope, merchant);
       return woken >= 50;
-    });
+    }, 'everybody is woken by a new request');
     const seconds = (performance.now() - startedMs) / 1000;
     assert.equal(asked.listens, 1);
     assert.ok(asked.clocks <= 1 + Math.ceil(seconds) && asked.clocks > 0, `${asked.clocks} questions in ${seconds} s`);
@@ -222,10 +224,10 @@ test('a user opens a twenty-first stream → refused, until one of the twenty ha
   assert.ok(streams.every(({ status }) => status === 200));
   assert.equal((await open()).status, 204);
   streams[0]?.leave();
-  const again = await until('a place is free', async () => {
+  const again = await until(async () => {
     const next = await open();
     return next.status === 200 && next;
-  });
+  }, 'a place is free');
   for (const stream of [...streams, again]) stream.leave();
 });
 
@@ -246,11 +248,11 @@ test('changes › a merchant that is disabled, or becomes ready, wakes the lists
   const own = await listen(scope.partnerId);
   const other = await listen(stranger);
   try {
-    await until('it is told', async () => {
+    await until(async () => {
       await fixtures.db.sql`
         update merchants set disabled_by_partner = not disabled_by_partner where id = ${merchant.id}`;
       return own.heard.messages > 0;
-    });
+    }, 'it is told');
     assert.equal(other.heard.messages, 0);
   } finally {
     await own.leave();
@@ -262,24 +264,24 @@ test('changes › users’ actions are written to their partner’s log, and wak
   const [partner, stranger] = [await makePartner(fixtures.db), await makePartner(fixtures.db)];
   const request = await makeRequest(fixtures.db, partner.test, await makeMerchant(fixtures.db, partner.test));
   const first = await listen(partner.partner.id);
-  await until('the process listens', async () => {
+  await until(async () => {
     await invitePartnerUser(fixtures.ctx, partner, 'viewer');
     return first.heard.messages > 0;
-  });
+  }, 'the process listens');
   const page = await listen(partner.partner.id, `?request=${request.id}`);
   const own = await listen(partner.partner.id);
   const live = await listen(partner.partner.id, '?mode=live');
   const other = await listen(stranger.partner.id);
   try {
-    await until('it is told in both modes', async () => {
+    await until(async () => {
       await invitePartnerUser(fixtures.ctx, partner, 'viewer');
       return own.heard.messages > 0 && live.heard.messages > 0;
-    });
+    }, 'it is told in both modes');
     assert.deepEqual([page.heard.messages, other.heard.messages], [0, 0]);
-    await until('the other one hears of its own', async () => {
+    await until(async () => {
       await invitePartnerUser(fixtures.ctx, stranger, 'viewer');
       return other.heard.messages > 0;
-    });
+    }, 'the other one hears of its own');
     assert.equal(page.heard.messages, 0);
   } finally {
     for (const one of [first, page, own, live, other]) await one.leave();
@@ -299,16 +301,16 @@ test('news of one merchant › its profile, switch and recovery reach its page, 
   const own = await listen(scope.partnerId, address.replaceAll('&amp;', '&'));
   try {
     const quiet = () =>
-      until('no more is told', async () => {
+      until(async () => {
         const before = own.heard.messages;
         await pause(700);
         return own.heard.messages === before;
-      });
+      }, 'no more is told');
     const change = async (table: 'merchants' | 'wallet_changes' | null, work: () => Promise<unknown>) => {
       await quiet();
       const before = own.heard.messages;
       await work();
-      if (table !== null) return until(`${table} is told`, async () => own.heard.messages > before);
+      if (table !== null) return until(async () => own.heard.messages > before, `${table} is told`);
       await quiet();
       assert.equal(own.heard.messages, before);
     };

@@ -10,9 +10,9 @@ import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { startApp } from '../support/app.ts';
 import { makeEvents } from '../support/deliveries.ts';
 import { makeKey, makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/fixtures.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
+import { until } from '../support/until.ts';
 
 let aheadMs = 0;
 const clock = { now: () => new Date(Date.now() + aheadMs) };
@@ -138,10 +138,10 @@ test('a chain that falls silent, and one that is read again › wake every open 
   const pages = [{ woken: 0 }, { woken: 0 }];
   const ends = pages.map((page) => watchTrouble(app.ctx, 'test', () => void page.woken++, 20));
   await chainRead(31337, 90);
-  await until('all are told of the silence', async () => pages.every(({ woken }) => woken >= 1));
+  await until(async () => pages.every(({ woken }) => woken >= 1), 'all are told of the silence');
   const told = pages.map(({ woken }) => woken);
   await chainRead(31337, 0);
-  await until('all are told that it is over', async () => pages.every(({ woken }, i) => woken > (told[i] ?? 0)));
+  await until(async () => pages.every(({ woken }, i) => woken > (told[i] ?? 0)), 'all are told that it is over');
   for (const end of ends) end();
 });
 

@@ -9,9 +9,10 @@ import type { RequestRow } from '../../src/requests/store.ts';
 import { shortId } from '../../src/ui/components.ts';
 import { withoutLimits } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import type { Visitor } from '../support/people/visitor.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayFixtures;
 let app: FastifyInstance;
@@ -34,10 +35,10 @@ const idsOn = (html: string) =>
 const findOnce = async (who: Visitor, q: string) => idsOn(await pageOf(who, { q }));
 /** A page of what a search has found at its end: a busy machine has no time for the whole list. */
 const searched = (who: Visitor, q: string, query: Record<string, string> = {}) =>
-  until('the search goes to its end', async () => {
+  until(async () => {
     const html = await pageOf(who, { ...query, q });
     return !/Searched the newest/.test(html) && html;
-  });
+  }, 'the search goes to its end');
 const find = async (who: Visitor, q: string, query: Record<string, string> = {}) =>
   idsOn(await searched(who, q, query));
 

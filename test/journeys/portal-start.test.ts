@@ -15,11 +15,11 @@ import { newSecret, signedHeaders } from '../../src/webhooks/sign.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePartner, type Partner, setRate } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
 import type { Visitor } from '../support/people/visitor.ts';
 import { findPhp } from '../support/php.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 const path = '/portal/start';

@@ -15,12 +15,13 @@ import { readEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';
 import { makeEvents } from '../support/deliveries.ts';
 import { makePartner, setRate } from '../support/fixtures.ts';
-import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { behaviours, type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
 import type { Visitor } from '../support/people/visitor.ts';
 import { repeat } from '../support/repeat.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayFixtures;
 let ctx: Context;

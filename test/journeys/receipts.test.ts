@@ -14,11 +14,12 @@ import { sendMessages } from '../../src/receipts/send-messages.ts';
 import { sweepReceipts } from '../../src/receipts/sweep.ts';
 import type { NewRequest } from '../../src/requests/store.ts';
 import { raisedAlarms } from '../support/alarms.ts';
-import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { behaviours, type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { startSmtp } from '../support/net/smtp.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { visit } from '../support/people/forms.ts';
 import { png } from '../support/pictures.ts';
+import { until } from '../support/until.ts';
 
 const running = new AbortController().signal;
 const from = 'Quittance <pay@quittance.example>';

@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import type { Tx } from '../../src/db/connection.ts';
 import { startApp } from '../support/app.ts';
 import { makeKey, makePartner } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { invitePartnerUser, signInPartnerUser } from '../support/people/people.ts';
 import { type Posted, postForm } from '../support/people/portal-post.ts';
+import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {

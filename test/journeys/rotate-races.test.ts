@@ -6,7 +6,7 @@ import { activateSecret, readEndpoint, rotateSecret, setUrl } from '../../src/we
 import { EndpointRefusal } from '../../src/webhooks/refusal.ts';
 import { deliveryStage, firstRotation } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 describe('rotating a secret', () => {
   let stage: Awaited<ReturnType<typeof deliveryStage>>;

@@ -9,7 +9,7 @@ import { raisedAlarms } from '../support/alarms.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { giants } from '../support/chain/giant.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: WatchFixtures;
 let provider: Awaited<ReturnType<typeof fakeProvider>>;
@@ -43,11 +43,11 @@ const caughtUp = (reader: Reader) =>
 
 /** Retries what was set aside, as if its wait were over, until the condition holds. */
 const triedUntil = (reader: Reader, what: string, holds: () => Promise<boolean>) =>
-  until(what, async () => {
+  until(async () => {
     await fixtures.db.sql`update unread_transactions set look_at = now()`;
     await readUnread(reader);
     return holds();
-  });
+  }, what);
 
 /** The positions of a giant's transfers according to its receipt, however long that is. */
 async function places(txHash: string): Promise<{ ordinal: number; logIndex: number }[]> {
@@ -89,7 +89,7 @@ test('a receipt of 38 MiB → its transfer is found and confirmed, and reading c
       calldata: null,
       bindings: null,
     };
-    await until('it is confirmed', async () => (await confirmTransfer(fixtures.node.chain, key)) === 'agreed');
+    await until(async () => (await confirmTransfer(fixtures.node.chain, key)) === 'agreed', 'it is confirmed');
     // The short receipt is checked by the ordinal, the long one by the block's logs.
     const elsewhere = i === 0 ? { ordinal: row.ordinal + 1 } : { logIndex: row.log_index + 1 };
     for (const wrong of [{ value: 2n }, elsewhere, { blockHash: txHash }]) {

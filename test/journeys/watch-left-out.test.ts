@@ -12,7 +12,7 @@ import { headNumber } from '../../src/sandbox/wallet.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: WatchFixtures;
 /** The endpoint that is read, and the one that it is compared with. */

@@ -5,7 +5,7 @@ import { startWatching } from '../../src/chain/reader/watcher.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: WatchFixtures;
 let provider: Awaited<ReturnType<typeof fakeProvider>>;

@@ -10,9 +10,10 @@ import { photograph, sizes } from '../support/browser/browser.ts';
 import { type PayPageFixtures, payPageFixtures, statusMessageOf } from '../support/browser/pay-page.ts';
 import { type PageWallet, pageWallet, putWallets } from '../support/browser/wallet-in-page.ts';
 import { press, see } from '../support/browser/wallet-pages.ts';
-import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { patienceMs } from '../support/patience.ts';
 import { inviteOperator, newEmail } from '../support/people/people.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 let fixtures: PayPageFixtures;

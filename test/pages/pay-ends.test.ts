@@ -7,7 +7,7 @@ import { assertAccessible } from '../support/browser/axe.ts';
 import { photograph } from '../support/browser/browser.ts';
 import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayPageFixtures;
 before(async () => {
@@ -113,7 +113,7 @@ test('the receipt stays at its own link, long after the request: for everybody, 
   await first.close();
   await fixtures.db.sql`
     update requests set expires_at = now() - interval '400 days' where id = ${request.id}`;
-  await until('it is verified', async () => (await fixtures.read(request)).proof_status === 'verified');
+  await until(async () => (await fixtures.read(request)).proof_status === 'verified', 'it is verified');
 
   const { page, complaints, close } = await fixtures.open(request);
   await page.getByRole('link', { name: 'Open the receipt to share or print it' }).click();
@@ -141,7 +141,7 @@ test('the receipt stays at its own link, long after the request: for everybody, 
     window.print = () => void (window as unknown as { countPrint(): void }).countPrint();
   });
   await page.getByRole('button', { name: 'Print or save as PDF' }).click();
-  await until('it is printed', async () => printed === 1);
+  await until(async () => printed === 1, 'it is printed');
   const address = page.url();
   const context = await fixtures.browser.newContext({ locale: 'en-GB' });
   const again = await context.newPage();

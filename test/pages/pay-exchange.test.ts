@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayPageFixtures;
 before(async () => {
@@ -23,10 +23,10 @@ async function requests(...amounts: bigint[]): Promise<RequestRow[]> {
 /** Pays as an exchange does, and waits until it is found to match nothing. */
 async function withdraw(request: RequestRow, usdcMicro: bigint): Promise<string> {
   const txHash = await fixtures.pay(request, { usdcMicro, tagged: false });
-  await until('it is matched', async () => {
+  await until(async () => {
     const rows = await fixtures.db.sql`select from transfers where tx_hash = ${txHash} and judged_at is not null`;
     return rows.length > 0;
-  });
+  }, 'it is matched');
   return txHash;
 }
 

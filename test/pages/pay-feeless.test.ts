@@ -6,7 +6,7 @@ import { submit } from '../../src/sandbox/wallet.ts';
 import { type PayPageFixtures, payPageFixtures, statusMessageOf } from '../support/browser/pay-page.ts';
 import { type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
 import { fundRelayer, learnDomains } from '../support/chain/relayer.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayPageFixtures;
 before(async () => {
@@ -19,18 +19,18 @@ after(() => fixtures?.stop());
 
 const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
 const relayerReady = (least = 1n) =>
-  until('the relayer’s coin is known', async () => {
+  until(async () => {
     await fixtures.db.sql`update relay_accounts set look_at = now()`;
     const rows = await fixtures.db.sql`select from relay_accounts where balance_wei >= ${least} limit 1`;
     return rows.length > 0;
-  });
+  }, 'the relayer’s coin is known');
 
 /** The page says that a payment is being sent as soon as that is stored; the network has it a moment later. */
 const isHandedOn = (request: { id: string }) =>
-  until('the network has the transaction', async () => {
+  until(async () => {
     const rows = await fixtures.db.sql`select from relay_transactions where subject_id = ${request.id} and reached`;
     return rows.length > 0;
-  });
+  }, 'the network has the transaction');
 
 /** A wallet with money, and by default without coin for fees. */
 async function wallet(details: Partial<PageWallet> = {}, coinWei = 0n): Promise<PageWallet> {

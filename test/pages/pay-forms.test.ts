@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { photograph } from '../support/browser/browser.ts';
 import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
 import { pageWallet } from '../support/browser/wallet-in-page.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayPageFixtures;
 before(async () => {
@@ -18,10 +18,10 @@ async function payUntagged(request: Parameters<PayPageFixtures['pay']>[0]) {
   const from = fixtures.node.wallet();
   const usdcMicro = BigInt(request.usdc_micro) + 77n;
   const txHash = await fixtures.node.pay({ from, to: request.wallet_address, usdcMicro });
-  await until('the loops have judged it', async () => {
+  await until(async () => {
     const [row] = await fixtures.db.sql`select judged_at from transfers where tx_hash = ${txHash}`;
     return row?.judged_at;
-  });
+  }, 'the loops have judged it');
   return { from, txHash };
 }
 
@@ -184,7 +184,7 @@ test('without any script: the page says what to send where, renews itself, takes
   await page.getByRole('button', { name: 'Submit signature' }).click();
   await says('of 3 confirmations');
   await fixtures.node.mine(2);
-  await until('it is verified', async () => (await fixtures.read(request)).proof_status === 'verified');
+  await until(async () => (await fixtures.read(request)).proof_status === 'verified', 'it is verified');
   await page.goto(page.url().replace(/\/claim$/, ''));
   await says('Paid');
   await page.getByRole('link', { name: 'Open the receipt to share or print it' }).click();

@@ -8,7 +8,7 @@ import { cancelRequest } from '../../src/requests/cancel.ts';
 import { signCall } from '../../src/sandbox/wallet.ts';
 import { type PayPageFixtures, payPageFixtures, statusMessageOf } from '../support/browser/pay-page.ts';
 import { startProxy } from '../support/net/proxy.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayPageFixtures;
 before(async () => {
@@ -241,10 +241,10 @@ test('paid, then paid again by mistake → whoever returns to the page that stay
   await fixtures.node.mine(2);
   await says('There is nothing left to do');
   await fixtures.pay(request);
-  await until('the second payment is recorded', async () => {
+  await until(async () => {
     const rows = await fixtures.db.sql`select 1 from transfers where reason = 'already_paid'`;
     return rows.length > 0;
-  });
+  }, 'the second payment is recorded');
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
   await says('A second payment');
   assert.equal(await page.getByText('nothing left to do').count(), 0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type PayPageFixtures, payPageFixtures, statusMessageOf } from '../support/browser/pay-page.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayPageFixtures;
 before(async () => {
@@ -47,7 +47,7 @@ test('another token, and a payment that a reorganisation removes → the open pa
 
 test('a pending payment → the open page says so', async () => {
   // It waits for some seconds only. A busy machine can need them to show it: then the next one is looked at.
-  await until('a payment is shown while it waits', async () => {
+  await until(async () => {
     const { page, says, check, complaints, close } = await fixtures.open(await fixtures.request());
     await page.locator('button[value="pending"]').click();
     await says(/Payment seen|confirmation|Paid/);
@@ -56,5 +56,5 @@ test('a pending payment → the open page says so', async () => {
     assert.deepEqual(complaints, []);
     await close();
     return isSeen;
-  });
+  }, 'a payment is shown while it waits');
 });

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
 import { announceNothing, type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: PayPageFixtures;
 before(async () => {
@@ -225,7 +225,7 @@ test('a partly paid request → the wallet pays the rest', async () => {
   await says('2.50 USDC is missing');
   await page.getByRole('button', { name: 'Pay the rest with Violet' }).click();
   await base().mine(2);
-  await until('the rest is there', async () => (await fixtures.read(request)).proof_status !== 'none');
+  await until(async () => (await fixtures.read(request)).proof_status !== 'none', 'the rest is there');
   await base().mine(2);
   await says('Paid');
   await close();

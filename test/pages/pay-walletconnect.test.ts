@@ -12,7 +12,7 @@ import { walletElsewhere } from '../support/browser/wallet-elsewhere.ts';
 import { pageWallet } from '../support/browser/wallet-in-page.ts';
 import { fundRelayer, learnDomains } from '../support/chain/relayer.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let relay: Awaited<ReturnType<typeof startRelay>>;
 let fixtures: PayPageFixtures;
@@ -70,12 +70,12 @@ test('a wallet elsewhere that holds no coin for the fee signs, and the payment i
   const { chain } = fixtures.node;
   await fundRelayer(chain);
   await learnDomains(chain);
-  await until('the relayer’s coin is known', async () => {
+  await until(async () => {
     await fixtures.db.sql`update relay_accounts set look_at = now()`;
     const rows = await fixtures.db.sql`
       select from relay_accounts where balance_wei > 0 and chain_id = ${chain.chainId} limit 1`;
     return rows.length > 0;
-  });
+  }, 'the relayer’s coin is known');
   const wallet = await walletElsewhere(relay.url, chain);
   await fixtures.node.fund(wallet.address, 50_000_000n);
   await callRpc(chain.rpcUrls[0] ?? '', 'anvil_setBalance', [wallet.address, '0x0']);

@@ -9,8 +9,8 @@ import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
 import { readUpTo, store } from '../support/payments/table-chain.ts';
+import { until } from '../support/until.ts';
 
 const chain: ChainConfig = idleChain(31337);
 const [final, recent] = [90, 100];
@@ -117,17 +117,17 @@ test('a request that somebody holds → the others are verified meanwhile, and i
       await tx`select from requests where id = ${held.request.id} for update`;
       while (!isFree) await tx`select pg_sleep(0.05)`; // the server ends a transaction that is idle for long
     });
-    await until('it is held', async () => {
+    await until(async () => {
       const rows = await database.db.sql`select from requests where id = ${held.request.id} for update skip locked`;
       return rows.length === 0;
-    });
+    }, 'it is held');
     const running = loop(ctx);
-    await until('the others are verified', async () => {
+    await until(async () => {
       const [row] = await database.db.sql`
         select count(*)::int as left from requests
         where id = any(${others.map(({ request }) => request.id)}::uuid[]) and proof_status <> 'verified'`;
       return row?.left === 0;
-    });
+    }, 'the others are verified');
     isFree = true;
     await Promise.all([running, holding]);
     for (const one of paid) await assertVerified(one);

@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let f: PayFixtures;
 before(async () => {
@@ -33,7 +34,7 @@ test('a payment that was left out, in a block lower than at the create since the
   assert.ok(Number(receipt.blockNumber) < Number(head.number));
 
   assert.equal((await submitHash(f.ctx, request.id, { txHash })).kind, 'seen');
-  await until('it is read', () => f.transfer(txHash));
+  await until(() => f.transfer(txHash), 'it is read');
   await f.turn();
   assert.equal((await f.read(request)).proof_status, 'attached');
 });
@@ -57,7 +58,7 @@ test('the same, so long ago that the blocks are not stored any more → found by
   await f.owner`delete from chain_blocks where number <= ${Number(head.number)}`;
 
   assert.equal((await submitHash(f.ctx, request.id, { txHash })).kind, 'seen');
-  await until('it is read', () => f.transfer(txHash));
+  await until(() => f.transfer(txHash), 'it is read');
 });
 
 test('a payment that was left out, in a block before the newest one at the create, which still exists → before_request', async () => {

@@ -18,7 +18,7 @@ import { raisedAlarms } from '../support/alarms.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
 import { type LyingReader, lyingReader } from '../support/payments/lying-reader.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 /** The endpoint that is read lies; the other one is honest. */
 let fixtures: LyingReader;
@@ -77,7 +77,7 @@ test('another request’s reference, which no endpoint reports for two minutes �
   await fixtures.turn();
   assert.equal(await fixtures.transfer(txHash), undefined);
   assert.equal((await fixtures.read(other)).proof_status, 'none');
-  await until('it is read anew', () => fixtures.transfer(txHash));
+  await until(() => fixtures.transfer(txHash), 'it is read anew');
   await fixtures.turn();
   assert.equal((await fixtures.read(own)).proof_status, 'verified');
 });
@@ -107,7 +107,7 @@ for (const [earlier, set] of Object.entries(read)) {
     fixtures.liar.fake.lie = async () => null;
     fixtures.node.chain.rpcUrls.splice(1, 1, honest);
     assert.equal((await fixtures.read(request)).proof_status, 'none');
-    await until('it is read anew', () => fixtures.transfer(txHash));
+    await until(() => fixtures.transfer(txHash), 'it is read anew');
     await fixtures.turn();
     assert.equal((await fixtures.read(request)).proof_status, 'verified');
   });
@@ -157,7 +157,7 @@ test('a block that no endpoint reports as older for two minutes → its transfer
   assert.equal((await fixtures.transfer(txHash))?.denials, 1);
   await longDenied(txHash);
   await fixtures.turn();
-  const after = await until('it is read anew', () => fixtures.transfer(txHash));
+  const after = await until(() => fixtures.transfer(txHash), 'it is read anew');
   assert.equal(Number(after.block_time) - Number(before?.block_time), 1000);
   await fixtures.turn();
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
@@ -190,17 +190,17 @@ for (const [what, point] of Object.entries(ways)) {
       const { txHash } = await fixtures.pay(request);
       await settleAll();
       assert.equal(await fixtures.transfer(txHash), undefined);
-      await until('the watcher finds it', async () => {
+      await until(async () => {
         await point({ request, txHash });
         return fixtures.transfer(txHash);
-      });
+      }, 'the watcher finds it');
       await fixtures.turn();
       assert.equal((await fixtures.read(request)).proof_status, receiptsToo ? 'attached' : 'verified');
       // A transaction that is pointed at again just as it is found is read once more, then done with.
-      await until('nothing is left to be read', async () => {
+      await until(async () => {
         const left = await fixtures.db.sql`select from unread_transactions where stored_at is null`;
         return left.length === 0;
-      });
+      }, 'nothing is left to be read');
     });
   }
 }
@@ -235,11 +235,11 @@ test('one transaction that pays two merchants, of whom the reading endpoint hide
   await settleAll();
   assert.equal((await fixtures.read(told)).proof_status, 'verified');
   assert.equal((await fixtures.read(hidden)).proof_status, 'none');
-  await until('the watcher finds the other', async () => {
+  await until(async () => {
     await submitHash(fixtures.ctx, hidden.id, { txHash });
     const rows = await fixtures.db.sql`select from transfers where tx_hash = ${txHash}`;
     return rows.length === 2;
-  });
+  }, 'the watcher finds the other');
   await fixtures.turn();
   assert.equal((await fixtures.read(hidden)).proof_status, 'verified');
 });
@@ -258,10 +258,10 @@ test('a transaction that one endpoint made up → sought for a day, then given u
     sinceBlock: null,
   });
   const left = () => fixtures.db.sql`select tries from unread_transactions where tx_hash = ${transaction.txHash}`;
-  await until('it was sought again', async () => (await left())[0]?.tries > 0);
+  await until(async () => (await left())[0]?.tries > 0, 'it was sought again');
   await fixtures.db.sql`
     update unread_transactions set seen_at = now() - interval '25 hours', look_at = now() where tx_hash = ${transaction.txHash}`;
-  await until('it is given up', async () => (await left()).length === 0);
+  await until(async () => (await left()).length === 0, 'it is given up');
 });
 
 test('the truth → verified at first sight, by reference, by amount and as a partial payment', async () => {

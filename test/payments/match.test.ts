@@ -9,8 +9,8 @@ import { rematchKnownTokens } from '../../src/payments/removed-tokens.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { until } from '../support/payments/pay-fixtures.ts';
 import { readUpTo, store, tableEndpoint } from '../support/payments/table-chain.ts';
+import { until } from '../support/until.ts';
 
 const quick: ChainConfig = idleChain(31337);
 
@@ -62,12 +62,12 @@ test('a chain whose endpoint does not answer delays the matching on no other', a
   const stop = new AbortController();
   const jobs = runJobs({ ...ctx, chains: { test: [slow, quick], live: [] } }, stop.signal);
   try {
-    await until('the slow endpoint is asked', async () => (second?.endpoint.waiting.size ?? 0) > 0);
+    await until(async () => (second?.endpoint.waiting.size ?? 0) > 0, 'the slow endpoint is asked');
     for (let turn = 0; turn < 2; turn++) {
       const [txHash = ''] = await store(database.db, quick, merchant, [{ blockNumber: 95, value: '5' }]);
-      await until('the other chain is matched', () => isMatched(database.db, txHash));
+      await until(() => isMatched(database.db, txHash), 'the other chain is matched');
       // It is asked about many transfers first, and then about each one separately.
-      await until('the slow one is still waited for', async () => (second?.endpoint.waiting.size ?? 0) > 0);
+      await until(async () => (second?.endpoint.waiting.size ?? 0) > 0, 'the slow one is still waited for');
     }
   } finally {
     stop.abort();

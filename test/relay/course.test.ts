@@ -9,8 +9,8 @@ import { headNumber, sendTransaction } from '../../src/sandbox/wallet.ts';
 import { type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
 import { testRelayer } from '../support/chain/relayer.ts';
 import { makeMerchant, makeRequest, randomAddress } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { secondEndpoint } from '../support/payments/second-endpoint.ts';
+import { until } from '../support/until.ts';
 
 let f: RelayFixtures;
 before(async () => {

@@ -9,7 +9,7 @@ import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { passTime, type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
 import { testRelayer } from '../support/chain/relayer.ts';
 import { makePartner } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 let f: RelayFixtures;
 const key = { chainId: 31337, address: testRelayer.address };

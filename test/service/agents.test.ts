@@ -10,9 +10,10 @@ import { readDevChains } from '../../src/sandbox/chain.ts';
 import type { Demo } from '../../src/sandbox/demo.ts';
 import { fund, usdcBalance } from '../../src/sandbox/wallet.ts';
 import { send } from '../support/api/client.ts';
-import { startReceiver, until } from '../support/net/receiver.ts';
+import { startReceiver } from '../support/net/receiver.ts';
 import { patienceMs } from '../support/patience.ts';
 import { dataFolder, endAll, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);

@@ -15,9 +15,10 @@ import { identifiers } from '../../src/db/sql.ts';
 import { listCommands } from '../../src/lib/processes.ts';
 import { type ApiJson, send } from '../support/api/client.ts';
 import { secretsText } from '../support/fixtures.ts';
-import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { behaviours, type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { selfSigned } from '../support/net/self-signed.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const programs = '/usr/lib/postgresql/15';
 const skip = !existsSync(join(programs, 'bin/pg_dump')) && 'needs PostgreSQL 15';

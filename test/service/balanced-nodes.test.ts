@@ -9,9 +9,10 @@ import { assertExactLimit } from '../support/api/minute-edge.ts';
 import { makeKey, makePartner } from '../support/fixtures.ts';
 import { startBalancer } from '../support/net/haproxy.ts';
 import { findPgbouncer, type Pooler, startPooler } from '../support/net/pgbouncer.ts';
-import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 /** A dead leader's lease has run out after this time; then the next node to look leads. */
 const leaseLimitMs = 5_000;

@@ -10,10 +10,11 @@ import { signalProcess } from '../../src/lib/processes.ts';
 import { pause } from '../../src/lib/time.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
-import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { randomFrom } from '../support/random.ts';
 import { crashService, endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 after(endAll);
 

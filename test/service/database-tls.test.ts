@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openOwner } from '../../src/db/connection.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts';
-import { until } from '../support/net/receiver.ts';
 import { selfSigned } from '../support/net/self-signed.ts';
 import { dataFolder, endAll } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 let server: EmbeddedPostgres;
 

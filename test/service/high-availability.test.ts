@@ -16,9 +16,10 @@ import {
   startDatabaseCluster,
 } from '../support/database-cluster.ts';
 import { makeKey, makeMerchant, makePartner, makeRequest, secretsText, setRate } from '../support/fixtures.ts';
-import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { chainsFile, twoChains } from '../support/nodes.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 /** The times that the documents promise, and the longer ones that a busy machine gets. */
 const [promisedMs, limitMs] = [30_000, 180_000];

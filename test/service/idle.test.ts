@@ -6,8 +6,8 @@ import { embeddedUrl } from '../../src/db/embedded.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { pause } from '../../src/lib/time.ts';
 import { openOne } from '../support/database.ts';
-import { until } from '../support/net/receiver.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const windowMs = 60_000;
 const maxPerSecond = 2;

@@ -8,7 +8,7 @@ import { identifiers } from '../../src/db/sql.ts';
 import { testContext } from '../support/app.ts';
 import { openOne, testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, testSecrets } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 /** One connection per login, so that state left in a session meets the next transaction. */

@@ -10,7 +10,8 @@ import { type Answer, assertRefused, send } from '../support/api/client.ts';
 import { testConfig } from '../support/app.ts';
 import { accessTo } from '../support/database.ts';
 import { makeKey, setRate } from '../support/fixtures.ts';
-import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { until } from '../support/until.ts';
 
 /** More statements than any call sends. */
 const maxStatements = 120;
@@ -138,12 +139,12 @@ test('a statement that waits for a lock until the server ends it → 503', async
   const answer = await fixtures.owner.begin(async (tx) => {
     await tx`select from requests where id = ${request.id} for update`;
     const waiting = send(url, 'POST', `/api/v1/requests/${request.id}/cancel`, { key });
-    await until('the call waits', async () => {
+    await until(async () => {
       const rows = await tx`
         select pg_cancel_backend(pid) from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and application_name = 'quittance'`;
       return rows.length > 0;
-    });
+    }, 'the call waits');
     return waiting;
   });
   assertRefused(answer, 503, 'unavailable');

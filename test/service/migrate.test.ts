@@ -8,7 +8,7 @@ import { compareMigrations, migrate } from '../../src/db/migrate.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { StartFault } from '../../src/lib/start-fault.ts';
 import { testDatabase } from '../support/database.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let folder: string;

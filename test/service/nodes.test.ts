@@ -8,10 +8,10 @@ import { pause } from '../../src/lib/time.ts';
 import { ApiClient, type ApiJson, send } from '../support/api/client.ts';
 import { assertExactLimit } from '../support/api/minute-edge.ts';
 import { makeKey, makeMerchant, makePartner } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { makePlan } from '../support/plans.ts';
 import { endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 let chains: Awaited<ReturnType<typeof twoChains>>;
 let fixtures: NodeFixtures;

@@ -4,7 +4,7 @@ import { connect, type Scope } from '../../src/db/connection.ts';
 import { openPools, type Pools } from '../../src/db/pools.ts';
 import { openOne, testDatabase } from '../support/database.ts';
 import { makePartner } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let pools: Pools;

@@ -13,8 +13,8 @@ import { testConfig, testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, secretsText, testSecrets } from '../support/fixtures.ts';
 import { type Pooler, startPooler } from '../support/net/pgbouncer.ts';
-import { until } from '../support/net/receiver.ts';
 import { dataFolder, endAll, runService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 describe('behind pgbouncer in transaction mode', () => {
   let database: TestDatabase;

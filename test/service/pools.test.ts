@@ -4,9 +4,9 @@ import { freePort } from '../../src/lib/ports.ts';
 import { send } from '../support/api/client.ts';
 import { openOne } from '../support/database.ts';
 import { makeKey, makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 let chains: Awaited<ReturnType<typeof twoChains>>;
 let fixtures: NodeFixtures;

@@ -13,8 +13,8 @@ import { testConfig, testContext } from '../support/app.ts';
 import { accessTo } from '../support/database.ts';
 import { movedClock } from '../support/deliveries.ts';
 import { makeKey, makePartner, testSecrets } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { dataFolder, endAll } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const token = 'a-token-for-the-one-who-scrapes';
 let folder: string;

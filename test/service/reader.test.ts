@@ -12,10 +12,10 @@ import { send } from '../support/api/client.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { accessTo } from '../support/database.ts';
 import { makeKey, makeMerchant, makePartner, makeRequest, testSecrets } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { patienceMs } from '../support/patience.ts';
 import { endAll } from '../support/service.ts';
 import { type Cluster, startCluster } from '../support/standby.ts';
+import { until } from '../support/until.ts';
 
 /** Prepares an empty database as the service does at its start. */
 async function prepare(url: string): Promise<void> {

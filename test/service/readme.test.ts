@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { restMicro } from '../../src/payments/rules.ts';
-import { until } from '../support/net/receiver.ts';
 import { patienceMs } from '../support/patience.ts';
 import { dataFolder, endAll, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const root = join(import.meta.dirname, '../..');
 const blocks = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(

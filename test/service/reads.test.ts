@@ -9,7 +9,7 @@ import { constant, type Row, type Rows, type Statement, type Tag, type Value } f
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner } from '../support/fixtures.ts';
 import { startProxy } from '../support/net/proxy.ts';
-import { until } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let own: Scope;

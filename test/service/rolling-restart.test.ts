@@ -7,9 +7,9 @@ import { freePort } from '../../src/lib/ports.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
 import { type Answer, ApiClient, send } from '../support/api/client.ts';
 import { startBalancer } from '../support/net/haproxy.ts';
-import { until } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 let chains: Awaited<ReturnType<typeof twoChains>>;
 let fixtures: NodeFixtures;

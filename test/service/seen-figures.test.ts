@@ -6,9 +6,9 @@ import { alarmKinds, knownAlarm } from '../../src/db/alarm-kinds.ts';
 import { raiseAlarm } from '../../src/db/alarms.ts';
 import { ApiClient, send } from '../support/api/client.ts';
 import { testRelayerKey } from '../support/chain/relayer.ts';
-import { until } from '../support/net/receiver.ts';
 import { nodeFixtures, twoChains } from '../support/nodes.ts';
 import { endAll, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 type Panel = {
   type: string;

@@ -12,7 +12,6 @@ import { readDevChains } from '../../src/sandbox/chain.ts';
 import type { Demo } from '../../src/sandbox/demo.ts';
 import { headNumber, usdcBalance } from '../../src/sandbox/wallet.ts';
 import { type ApiJson, send } from '../support/api/client.ts';
-import { until } from '../support/net/receiver.ts';
 import {
   crashService,
   dataFolder,
@@ -22,6 +21,7 @@ import {
   type Service,
   startService,
 } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');

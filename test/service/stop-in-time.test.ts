@@ -6,9 +6,9 @@ import { openOwner } from '../../src/db/connection.ts';
 import { migrationLock } from '../../src/db/migrate.ts';
 import { freePort } from '../../src/lib/ports.ts';
 import { makeKey } from '../support/fixtures.ts';
-import { until } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { endAll, type Service, startService, stopStarting } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 let chains: Awaited<ReturnType<typeof twoChains>>;
 let fixtures: NodeFixtures;

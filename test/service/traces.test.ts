@@ -9,9 +9,10 @@ import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { ApiClient, send } from '../support/api/client.ts';
 import { sendAll, several } from '../support/api/together.ts';
 import { makeKey, setRate } from '../support/fixtures.ts';
-import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 type Value = { stringValue?: string; intValue?: number };
 type Span = {

@@ -13,10 +13,11 @@ import { type Answer, send } from '../support/api/client.ts';
 import { openOne } from '../support/database.ts';
 import { secretsText } from '../support/fixtures.ts';
 import { startBalancer } from '../support/net/haproxy.ts';
-import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { chainsFile, twoChains } from '../support/nodes.ts';
 import { checkOut, findPreviousRelease } from '../support/previous-release.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 /**
  * Two nodes of the previous release serve creates, reads, payments and events behind a load balancer, on a database of

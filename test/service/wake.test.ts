@@ -11,7 +11,8 @@ import { testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeEvents } from '../support/deliveries.ts';
 import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
-import { behaviours, startReceiver, until } from '../support/net/receiver.ts';
+import { behaviours, startReceiver } from '../support/net/receiver.ts';
+import { until } from '../support/until.ts';
 
 /** Anything that only a notification can wake sleeps until long after the test. */
 const neverMs = 3_600_000;

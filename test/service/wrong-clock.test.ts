@@ -7,12 +7,12 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { signalProcess } from '../../src/lib/processes.ts';
 import { ApiClient, send } from '../support/api/client.ts';
-import { until } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { patienceMs } from '../support/patience.ts';
 import { acceptInvitation, isInside, newEmail } from '../support/people/people.ts';
 import { startVisitor } from '../support/people/visitor.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');

@@ -21,7 +21,7 @@ import { beginningOf, signalProcess } from '../../src/lib/processes.ts';
 import { removeFolder } from './folders.ts';
 import { findHaproxy } from './net/haproxy.ts';
 import { startProxy } from './net/proxy.ts';
-import { until } from './net/receiver.ts';
+import { until } from './until.ts';
 
 const run = promisify(execFile);
 const templates = join(import.meta.dirname, '../../ops/ha');

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { freePort } from '../../src/lib/ports.ts';
 import { listCommands, signalProcess } from '../../src/lib/processes.ts';
 import { removeFolder } from './folders.ts';
-import { until } from './net/receiver.ts';
 import { patienceMs } from './patience.ts';
+import { until } from './until.ts';
 
 const root = join(import.meta.dirname, '../..');
 

@@ -8,7 +8,7 @@ import type { NewRequest, RequestRow } from '../../../src/requests/store.ts';
 import { startApp, testConfig } from '../app.ts';
 import { type TestChain, testChain } from '../chain/chain.ts';
 import { makeMerchant, makePartner, makeRequest } from '../fixtures.ts';
-import { until } from '../payments/pay-fixtures.ts';
+import { until } from '../until.ts';
 import { assertAccessible } from './axe.ts';
 import { openBrowser, photograph, sizes } from './browser.ts';
 import { type PageWallet, putWallets } from './wallet-in-page.ts';
@@ -50,7 +50,7 @@ export async function payPageFixtures(options: FixtureOptions = {}) {
     const rows = await app.db.sql<{ chain_id: string; number: string }[]>`select chain_id, number from chain_cursors`;
     return rows.length === ids.length && Object.fromEntries(rows.map((row) => [row.chain_id, Number(row.number)]));
   };
-  await until('the watchers begin', cursors);
+  await until(cursors, 'the watchers begin');
   const { test: scope } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);
   const [node] = nodes as [TestChain];

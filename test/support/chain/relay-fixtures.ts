@@ -12,7 +12,7 @@ import { devUsdcAddress } from '../../../src/sandbox/usdc.ts';
 import { testContext } from '../app.ts';
 import { testDatabase } from '../database.ts';
 import { makePartner } from '../fixtures.ts';
-import { until } from '../net/receiver.ts';
+import { until } from '../until.ts';
 import { testChain } from './chain.ts';
 import { fundRelayer, lookAnew, testRelayer } from './relayer.ts';
 import { pollUntil } from './watch-fixtures.ts';

@@ -3,7 +3,7 @@ import { readTokenDomain } from '../../../src/chain/token-domain.ts';
 import type { ChainConfig } from '../../../src/config/chains.ts';
 import { localSigner } from '../../../src/config/relayer.ts';
 import type { Database } from '../../../src/db/connection.ts';
-import { until } from '../payments/pay-fixtures.ts';
+import { until } from '../until.ts';
 
 /** RELAYER_KEYS for a separate process. */
 export const testRelayerKey: Hex = `0x${'52'.repeat(32)}`;
@@ -25,11 +25,13 @@ export async function fundRelayer(
  */
 export async function learnDomains(chain: ChainConfig): Promise<void> {
   for (const token of chain.tokens) {
-    await until('the token’s domain is known', () =>
-      readTokenDomain(chain, token).catch((error) => {
-        if (error instanceof RpcError) return null;
-        throw error;
-      }),
+    await until(
+      () =>
+        readTokenDomain(chain, token).catch((error) => {
+          if (error instanceof RpcError) return null;
+          throw error;
+        }),
+      'the token’s domain is known',
     );
   }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../src/lib/ports.ts';
 import { send } from '../api/client.ts';
-import { until } from './receiver.ts';
+import { until } from '../until.ts';
 
 const programs = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'];
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Sql } from '../../../src/db/connection.ts';
 import { freePort } from '../../../src/lib/ports.ts';
-import { until } from './receiver.ts';
+import { until } from '../until.ts';
 
 const programs = ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer'];
 const nobody = 65534;

@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { patienceMs } from '../patience.ts';
 import { selfSigned } from './self-signed.ts';
 
 /** A POST as it arrived. */
@@ -81,17 +80,4 @@ export async function startReceiver(options: { secure?: boolean; behave?: Behavi
         server.closeAllConnections();
       }),
   };
-}
-
-/** Waits until a condition holds, for as long as a busy machine may need. */
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  what: string,
-  limitMs = patienceMs,
-): Promise<void> {
-  const deadline = Date.now() + limitMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

@@ -9,7 +9,7 @@ import { startApp, testConfig } from '../app.ts';
 import { type TestWallet, testChain } from '../chain/chain.ts';
 import { fundRelayer, learnDomains, lookAnew, testRelayer } from '../chain/relayer.ts';
 import { makeMerchant, makePartner, makeRequest } from '../fixtures.ts';
-import { until } from './pay-fixtures.ts';
+import { until } from '../until.ts';
 
 /** The whole service in this process: its server and all its loops, on a real chain with a relayer that holds coin. */
 export async function agentFixtures() {
@@ -27,7 +27,7 @@ export async function agentFixtures() {
   const running = runJobs(ctx, stop.signal, 200);
   const { partner, test: scope } = await makePartner(db);
   const merchant = await makeMerchant(db, scope);
-  await until('the relayer to be ready', async () => (await db.sql`select from relay_accounts`).length > 0);
+  await until(async () => (await db.sql`select from relay_accounts`).length > 0, 'the relayer to be ready');
   const rpc = (method: string, params: unknown[] = []) => callRpc(node.chain.rpcUrls[0] ?? '', method, params);
 
   return {

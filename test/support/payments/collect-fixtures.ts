@@ -28,7 +28,8 @@ import { fundRelayer, lookAnew, testRelayer } from '../chain/relayer.ts';
 import { testDatabase } from '../database.ts';
 import { makeMerchant, makePartner, setRate } from '../fixtures.ts';
 import { makePlan } from '../plans.ts';
-import { movableClock, until } from './pay-fixtures.ts';
+import { until } from '../until.ts';
+import { movableClock } from './pay-fixtures.ts';
 
 const never = new AbortController().signal;
 
@@ -60,7 +61,7 @@ export async function collectFixtures(
   const stop = new AbortController();
   const watching = startWatching(ctx, { onRemoved: onRemoved(ctx) }, stop.signal);
   const cursor = () => database.db.sql`select from chain_cursors where chain_id = ${chain.chainId}`;
-  await until('the watcher begins', async () => (await cursor()).length > 0);
+  await until(async () => (await cursor()).length > 0, 'the watcher begins');
   const { partner, test: scope, live } = await makePartner(database.db, { currency: 'USD' });
   const merchant = await makeMerchant(database.db, scope, { currency: 'USD' });
   const contract = chain.recurringContract as Hex;
@@ -159,10 +160,10 @@ export async function collectFixtures(
     },
     /** Waits until the watcher has read the chain's newest block. */
     caughtUp: () =>
-      until('the watcher catches up', async () => {
+      until(async () => {
         const head = (await callRpc(target, 'eth_getBlockByNumber', ['latest', false])) as { hash: string };
         return (await database.db.sql`select from chain_cursors where hash = ${head.hash}`).length > 0;
-      }),
+      }, 'the watcher catches up'),
     collections: (plan: { id: string }) =>
       database.db.sql<CollectionRow[]>`select * from collections where plan_id = ${plan.id} order by number`,
     requests: (plan: { id: string }) =>

@@ -2,7 +2,6 @@ import { startWatching } from '../../../src/chain/reader/watcher.ts';
 import { callRpc } from '../../../src/chain/rpc.ts';
 import type { Context } from '../../../src/context.ts';
 import type { Scope } from '../../../src/db/connection.ts';
-import { pause } from '../../../src/lib/time.ts';
 import { matchPending } from '../../../src/payments/match.ts';
 import { verifyFinal } from '../../../src/payments/proof/verify.ts';
 import { undoRemoved } from '../../../src/payments/undo-removed.ts';
@@ -11,18 +10,7 @@ import { testContext } from '../app.ts';
 import { type TestChain, testChain } from '../chain/chain.ts';
 import { testDatabase } from '../database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../fixtures.ts';
-import { patienceMs } from '../patience.ts';
-
-/** Asks again until there is an answer. */
-export async function until<T>(what: string, ask: () => Promise<T | null | undefined | false>): Promise<T> {
-  const deadline = performance.now() + patienceMs;
-  while (performance.now() < deadline) {
-    const answer = await ask();
-    if (answer) return answer;
-    await pause(20);
-  }
-  throw new Error(`${what}: waited in vain`);
-}
+import { until } from '../until.ts';
 
 /** A clock that tests can set forward. */
 export function movableClock() {
@@ -53,7 +41,7 @@ export async function payFixtures(
   const ctx = testContext(database.db, { chains: { test: [node.chain], live: [] }, clock });
   const stop = new AbortController();
   const watching = startWatching(ctx, { onRemoved: undoRemoved }, stop.signal, null);
-  await until('the watcher begins', () => cursorOf(ctx, node));
+  await until(() => cursorOf(ctx, node), 'the watcher begins');
   const { test: scope } = await makePartner(database.db);
   const merchant = await makeMerchant(database.db, scope);
 
@@ -74,14 +62,14 @@ export async function payFixtures(
     read: (request: { id: string }) => readRow(ctx, scope, request.id),
     /** Waits until the watcher has read the chain's newest block. */
     caughtUp: () =>
-      until('the watcher catches up', async () => {
+      until(async () => {
         // By hash: after a reorganisation the block number can be the same.
         const head = (await callRpc(node.chain.rpcUrls[0] ?? '', 'eth_getBlockByNumber', ['latest', false])) as {
           hash: string;
         };
         const rows = await database.db.sql`select from chain_cursors where hash = ${head.hash}`;
         return rows.length > 0;
-      }),
+      }, 'the watcher catches up'),
     /** Waits for the watcher, then runs each loop once. */
     turn: async () => {
       await fixtures.caughtUp();
