@@ -4,7 +4,7 @@ import { readAuthorizationNonce } from '../requests/authorization-nonce.ts';
 import { findAllReferenced, type ReferencedRow, type ScopedReference } from '../requests/references.ts';
 import { findReservations, type ReservationRow } from '../requests/reservations.ts';
 import { selectAllBound } from './authorized/store.ts';
-import { selectDecisions } from './decision-store.ts';
+import { selectKeptBindings } from './kept-binding-store.ts';
 import {
   type Candidates,
   type Choice,
@@ -58,22 +58,22 @@ async function readCandidates(
   transfers: readonly { row: TransferRow; transfer: Transfer }[],
 ): Promise<Map<TransferRow, Candidates>> {
   const rows = transfers.map(({ row }) => row);
-  const [decided, bound, referenced] = await Promise.all([
-    selectDecisions(tx, rows),
+  const [kept, bound, referenced] = await Promise.all([
+    selectKeptBindings(tx, rows),
     selectAllBound(
       tx,
       rows.filter(({ authorization_nonce }) => authorization_nonce !== null),
     ),
     findAllReferenced(tx, transfers.flatMap(referencesOf)),
   ]);
-  const decisions = new Map(decided.map(({ place, request_id, rule }) => [place, { requestId: request_id, rule }]));
+  const keptAt = new Map(kept.map(({ place, request_id, rule }) => [place, { requestId: request_id, rule }]));
   const named = new Map(referenced.map((row) => [keyOfReference(row), row]));
   const known = transfers.map(({ row, transfer }, place) => {
     const find = (reference: string | null) =>
       reference === null ? null : toNamed(named.get(keyOfReference({ ...row, reference })));
     return {
       ...{ row, transfer },
-      decided: decisions.get(place) ?? null,
+      decided: keptAt.get(place) ?? null,
       authorized: find(referenceIn(transfer)) ?? toNamed(bound.get(row)),
       charged: find(transfer.chargedReference),
       referenced: find(transfer.reference),

@@ -3,7 +3,7 @@ import type { RemovedTransfer } from '../chain/reader/removed.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { detachProof, lockForProof } from '../requests/proof.ts';
-import { upsertDecision } from './decision-store.ts';
+import { upsertKeptBinding } from './kept-binding-store.ts';
 import { reserveRest } from './rest.ts';
 import { sumMicro } from './rules.ts';
 import { updateRematch } from './store.ts';
@@ -22,7 +22,7 @@ export async function undoRemoved(tx: Tx, removed: readonly RemovedTransfer[]): 
     const { requestId, rule } = transfer;
     if (requestId === null) continue;
     requests.set(requestId, transfer);
-    if (rule === 'claim' || rule === 'merchant') await upsertDecision(tx, { ...transfer, requestId, rule });
+    if (rule === 'claim' || rule === 'merchant') await upsertKeptBinding(tx, { ...transfer, requestId, rule });
   }
   // Everybody who locks several requests uses this order.
   const scopes = [...requests]

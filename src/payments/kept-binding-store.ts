@@ -3,14 +3,14 @@ import type { Rule } from './rules.ts';
 import type { TransferKey, TransferRow } from './transfers.ts';
 
 /** Rules that a reorganisation does not undo: somebody signed for the transfer, or decided about it manually. */
-export type DecidedRule = Extract<Rule, 'claim' | 'merchant'>;
+export type KeptRule = Extract<Rule, 'claim' | 'merchant'>;
 
 /** A row of `kept_bindings`: a decision about a transfer that a reorganisation does not undo. */
-export type KeptDecision = TransferKey & {
+export type KeptBinding = TransferKey & {
   partnerId: string;
   testMode: boolean;
   requestId: string;
-  rule: DecidedRule;
+  rule: KeptRule;
   tokenAddress: string;
   fromAddress: string;
   toAddress: string;
@@ -18,7 +18,7 @@ export type KeptDecision = TransferKey & {
 };
 
 /** Keeps the decision about a transfer that was removed; the latest decision counts. */
-export async function upsertDecision(tx: Tx, decided: KeptDecision): Promise<void> {
+export async function upsertKeptBinding(tx: Tx, decided: KeptBinding): Promise<void> {
   await tx`
     insert into kept_bindings (chain_id, tx_hash, ordinal, partner_id, test_mode, request_id, rule, token_address,
       from_address, to_address, value)
@@ -34,17 +34,17 @@ export async function upsertDecision(tx: Tx, decided: KeptDecision): Promise<voi
  * The earlier decisions about these transfers, by the index of each. A transfer must equal the one that was decided
  * about, and a merchant's decision counts only for money that is still theirs.
  */
-export async function selectDecisions(
+export async function selectKeptBindings(
   tx: Tx,
   rows: readonly TransferRow[],
-): Promise<{ place: number; request_id: string; rule: DecidedRule }[]> {
+): Promise<{ place: number; request_id: string; rule: KeptRule }[]> {
   const wanted = rows.map((row, place) => {
     const { partner_id, test_mode, chain_id, tx_hash, ordinal } = row;
     const { token_address, from_address, to_address, value, account_id } = row;
     const named = { place, partner_id, test_mode, chain_id, tx_hash, ordinal };
     return { ...named, token_address, from_address, to_address, value, account_id };
   });
-  return tx<{ place: number; request_id: string; rule: DecidedRule }[]>`
+  return tx<{ place: number; request_id: string; rule: KeptRule }[]>`
     select w.place, k.request_id, k.rule
     from json_to_recordset(${JSON.stringify(wanted)}::json) as w (place int, partner_id uuid, test_mode boolean,
         chain_id bigint, tx_hash text, ordinal int, token_address text, from_address text, to_address text,
