@@ -1,5 +1,5 @@
 import { offeredChains, offeredTokens } from '../chain/offered.ts';
-import { type ChainConfig, nameOfChain } from '../config/chains.ts';
+import { type ChainConfig, findChain, nameOfChain } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import type { TransferProgress } from '../payments/proof/progress.ts';
 import { payTexts } from '../texts/pay.ts';
@@ -169,7 +169,7 @@ function extra(checkout: Checkout): Html | null {
   const sent = sentTransaction(state);
   const likely = besideNear.has(state.kind) ? likelyPayment(progress) : null;
   if (sent || likely) {
-    const chain = chains.find(({ chainId }) => chainId === sent?.chainId);
+    const chain = findChain(chains, sent?.chainId);
     return html`${sent && html`<p>${explorerLink(chain, sent.txHash)}</p>`}${likely && foundPayment(checkout, likely)}`;
   }
   if (!isEnded(state)) return null;
@@ -203,5 +203,4 @@ function trouble(chain: ChainConfig, words: Checkout['words']): Html {
   return stateLine('attention', fill(statusMessage.trouble, { network: chain.name }), statusMessage.troubleRest);
 }
 
-const nameOf = ({ chains }: Checkout, chainId: number): string | null =>
-  chains.find((chain) => chain.chainId === chainId)?.name ?? null;
+const nameOf = ({ chains }: Checkout, chainId: number): string | null => findChain(chains, chainId)?.name ?? null;

@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../config/chains.ts';
+import { findChain } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import type { Checkout } from './read.ts';
@@ -8,7 +9,7 @@ export function transactionFact({ progress, chains, words }: Checkout): [string,
   const { receipt } = receiptTexts(words);
   const hashes = new Map(progress.transfers.map(({ txHash, chainId }) => [txHash, chainId]));
   const lines = [...hashes].map(([hash, chainId]) => {
-    const chain = chains.find((candidate) => candidate.chainId === chainId);
+    const chain = findChain(chains, chainId);
     return html`<p>${chain?.name}</p><p>${explorerLink(chain, hash)}</p>`;
   });
   return [hashes.size > 1 ? receipt.transactions : receipt.transaction, html`${lines}`];

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAddress } from '../lib/ids.ts';
 import type { Mode } from '../lib/mode.ts';
 import { type Entry, entryOf, isHttp, listOf, type ReportFault, readText, readUrl, refuseUnknown } from './entry.ts';
+import { placeOfJsonFault } from './json-place.ts';
 
 export type TokenConfig = {
   symbol: string;
@@ -151,29 +152,24 @@ export const allChains = (chains: Record<Mode, ChainConfig[]>): ChainConfig[] =>
 /** What people read of a chain to which CHAINS_FILE gives no name, or which it does not contain any more. */
 const unnamed = (chainId: number | string) => `Chain ${chainId}`;
 
+/** The chain with an id, which may be a row's `chain_id`; undefined if CHAINS_FILE lacks it. */
+export const findChain = <Chain extends Pick<ChainConfig, 'chainId'>>(
+  chains: readonly Chain[],
+  chainId: number | string | undefined,
+): Chain | undefined => chains.find((chain) => String(chain.chainId) === String(chainId));
+
 /** A chain's name for people, also if the chain was removed from CHAINS_FILE. */
 export const nameOfChain = (
   chains: readonly Pick<ChainConfig, 'chainId' | 'name'>[],
   chainId: number | string,
-): string => chains.find((chain) => String(chain.chainId) === String(chainId))?.name ?? unnamed(chainId);
+): string => findChain(chains, chainId)?.name ?? unnamed(chainId);
 
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ChainsFault([`it is not valid JSON, ${placeOf(error as Error, text)}`]);
+    throw new ChainsFault([`it is not valid JSON, ${placeOfJsonFault(error as Error, text)}`]);
   }
-}
-
-/** How many characters the parser quotes before the wrong one. */
-const quotedBefore = 10;
-
-/** Where JSON ends to be valid. The parser's own message quotes the file, in which addresses contain keys. */
-function placeOf({ message }: Error, text: string): string {
-  const position = /at position (\d+)/.exec(message)?.[1];
-  const [, cut = '', quoted = null] = /(\.\.\.)?"(.+?)"(?:\.\.\.)? is not valid JSON$/s.exec(message) ?? [];
-  const quotedAt = quoted === null ? text.length : text.indexOf(quoted) + (cut ? quotedBefore : 0);
-  return `near line ${text.slice(0, Number(position ?? quotedAt)).split('\n').length}`;
 }
 
 const isChainId = (id: unknown): id is number => typeof id === 'number' && Number.isSafeInteger(id) && id > 0;

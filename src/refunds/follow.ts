@@ -1,4 +1,5 @@
 import { scopeOfRow } from '../auth/scope.ts';
+import { findChain } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import { isConflict } from '../db/conflict.ts';
@@ -56,7 +57,7 @@ async function unlessItFails<T>(ctx: Context, row: DueRefund, work: () => Promis
 type Seen = { row: DueRefund; lookup: RefundLookup };
 
 async function lookUp(ctx: Context, row: DueRefund): Promise<Seen | null> {
-  const chain = ctx.chains[modeOf(row.test_mode)].find(({ chainId }) => String(chainId) === row.chain_id);
+  const chain = findChain(ctx.chains[modeOf(row.test_mode)], row.chain_id);
   if (!chain) return null;
   const lookup = await lookUpRefund(chain, {
     refundTxHash: row.return_tx_hash,

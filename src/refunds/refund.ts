@@ -4,6 +4,7 @@ import { audit } from '../audit/write.ts';
 import { connectRpc } from '../chain/rpc.ts';
 import { readTokenFacts } from '../chain/token-facts.ts';
 import type { ChainConfig, TokenConfig } from '../config/chains.ts';
+import { findChain } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
@@ -109,7 +110,7 @@ export async function prepareRefund(
 
 /** What can be refunded, as stored, without checking whether it is final. */
 async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<UnnamedRefund> {
-  const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => chainId === key.chainId);
+  const chain = findChain(ctx.chains[modeOf(scope.testMode)], key.chainId);
   return ctx.db.scoped(scope, async (tx) => {
     const row = await selectTransfer(tx, scope, key);
     const usdcMicro = row && row.account_id === accountId ? await refundableMicro(tx, scope, row) : 0n;

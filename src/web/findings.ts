@@ -1,4 +1,4 @@
-import { type ChainConfig, nameOfChain } from '../config/chains.ts';
+import { type ChainConfig, findChain, nameOfChain } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import type { Findings } from '../payments/findings.ts';
 import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
@@ -51,7 +51,7 @@ export function foundItems(words: Words, findings: Findings, wording: Wording): 
   ];
 }
 
-const chainOf = ({ chains }: Wording, chainId: number) => chains.find((chain) => chain.chainId === chainId);
+const chainOf = ({ chains }: Wording, chainId: number) => findChain(chains, chainId);
 const linkOf = (wording: Wording, chainId: number, hash: string) =>
   html`<p>${wording.transaction(chainOf(wording, chainId), hash)}</p>`;
 

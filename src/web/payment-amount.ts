@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../config/chains.ts';
+import { findChain } from '../config/chains.ts';
 import { groupMicro } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 
@@ -10,7 +11,7 @@ type Paid = { chain_id: string; token_address: string; value: string; reason: st
  * @returns null if this node never knew it
  */
 export function symbolOf(chains: readonly ChainConfig[], row: Paid): string | null {
-  const chain = chains.find(({ chainId }) => String(chainId) === row.chain_id);
+  const chain = findChain(chains, row.chain_id);
   const token = chain?.tokens.find(({ address }) => address === row.token_address);
   return token?.symbol ?? (row.reason === 'wrong_token' ? null : 'USDC');
 }

@@ -1,6 +1,6 @@
 import { scopeOfTransfer } from '../../auth/scope.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
-import { nameOfChain } from '../../config/chains.ts';
+import { findChain, nameOfChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
@@ -40,7 +40,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, key: TransferKe
   const admin = adminTexts(words);
   const { request, requests, unmatched, reasons } = portalTexts(words);
   const mode = modeOf(scope.testMode);
-  const chain = ctx.chains[mode].find(({ chainId }) => chainId === key.chainId);
+  const chain = findChain(ctx.chains[mode], key.chainId);
   const refund = refunds.get(name);
   const amount = paymentAmount(words, ctx.chains[mode], row) ?? reasons.wrong_token;
   const meant = row.request_id ?? row.candidate_request_id;

@@ -1,6 +1,7 @@
 import { scopeOfRequest } from '../../auth/scope.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
 import type { ChainConfig } from '../../config/chains.ts';
+import { findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -110,7 +111,7 @@ function paymentTable(words: Words, progress: PaymentProgress, chains: ChainConf
   ];
   if (payments.length === 0) return null;
   const transaction = ({ chainId, txHash }: TransferProgress) => {
-    const chain = chains.find((one) => one.chainId === chainId);
+    const chain = findChain(chains, chainId);
     return copyableText(words, unmatched.transaction, txHash, explorerLink(chain, txHash, `${txHash.slice(0, 10)}…`));
   };
   return table<(typeof payments)[number]>(

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { allChains, type ChainConfig, limitsOf } from '../../config/chains.ts';
+import { allChains, type ChainConfig, findChain, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
 import { chunksOf } from '../../lib/chunks.ts';
@@ -42,7 +42,7 @@ export async function dispatchAll(ctx: Context, relayIds: readonly string[]): Pr
   const byAccount = Map.groupBy(rows, (row) => `${row.chain_id} ${row.from_address}`);
   for (const part of byAccount.values()) {
     const { chain_id, from_address: address } = part[0] as RelayRow;
-    const chain = allChains(ctx.chains).find((one) => one.chainId === Number(chain_id));
+    const chain = findChain(allChains(ctx.chains), chain_id);
     const account = chain && (await selectAccount(ctx.db.sql, { chainId: chain.chainId, address }));
     if (chain && account) await dispatchRows(ctx, chain, part, account);
   }

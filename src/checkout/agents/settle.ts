@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type Hex, RpcError } from '../../chain/rpc.ts';
 import { isAuthorizationPending, isAuthorizationUsed } from '../../chain/token-domain.ts';
+import { findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { pause } from '../../lib/time.ts';
 import type { SignedAuthorization } from '../../payments/authorized/authorization.ts';
@@ -122,7 +123,7 @@ async function isUsed(
   { payer, checkout }: HeaderCall,
   { chainId, tokenAddress, signed }: Place,
 ): Promise<boolean | null> {
-  const chain = checkout.chains.find((one) => one.chainId === chainId);
+  const chain = findChain(checkout.chains, chainId);
   if (!chain) return null;
   try {
     const key = { token: tokenAddress, authorizer: signed.from, nonce: signed.nonce };

@@ -1,4 +1,4 @@
-import { type ChainConfig, nameOfChain } from '../../config/chains.ts';
+import { type ChainConfig, findChain, nameOfChain } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { Findings } from '../../payments/findings.ts';
 import type { TransferProgress } from '../../payments/proof/progress.ts';
@@ -73,7 +73,7 @@ export function hashOf(words: Words, chain: ChainConfig | undefined, hash: strin
 }
 
 function returning(words: Words, { chains }: Payment, refund: RefundRow): Event {
-  const chain = chains.find(({ chainId }) => String(chainId) === refund.chain_id);
+  const chain = findChain(chains, refund.chain_id);
   const title = refundLabel(words, refund);
   if (refund.return_tx_hash === null) return { at: refund.noted_at, title };
   return { at: refund.noted_at, title, rest: html`<p>${hashOf(words, chain, refund.return_tx_hash)}</p>` };
@@ -81,7 +81,7 @@ function returning(words: Words, { chains }: Payment, refund: RefundRow): Event 
 
 function arrival(words: Words, { chains }: Payment, transfer: TransferProgress, rest: string): Event {
   const { payment: t } = dashboardTexts(words);
-  const chain = chains.find(({ chainId }) => chainId === transfer.chainId);
+  const chain = findChain(chains, transfer.chainId);
   const hash = hashOf(words, chain, transfer.txHash);
   return {
     at: transfer.blockTime,

@@ -3,6 +3,7 @@ import { scopeOfRequest } from '../../auth/scope.ts';
 import { askContract, isKeySigned, readSignature } from '../../chain/signature.ts';
 import { walletJson } from '../../chain/typed-data.ts';
 import type { ChainConfig } from '../../config/chains.ts';
+import { findChain } from '../../config/chains.ts';
 import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import { retryOnConflict } from '../../db/conflict.ts';
@@ -70,7 +71,7 @@ export async function claim(
   const id = requestId.toLowerCase();
   const key: TransferKey = { chainId: claim.chainId, txHash: claim.txHash.toLowerCase(), ordinal: claim.ordinal };
   if (!isHash32(key.txHash) || key.ordinal < 0 || key.ordinal > maxOrdinal) return { kind: 'malformed' };
-  const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => chainId === key.chainId);
+  const chain = findChain(ctx.chains[modeOf(scope.testMode)], key.chainId);
   const row = chain ? await ctx.db.scoped(scope, (tx) => selectTransfer(tx, scope, key)) : null;
   if (!chain || !row) return { kind: 'not_found' };
   const known = beforeSigning(row, id, chain);

@@ -4,6 +4,7 @@ import { findByNonce } from '../../chain/reader/replacement.ts';
 import { isSetAside } from '../../chain/reader/unread.ts';
 import { connectRpc, type Receipt, type Rpc, RpcError } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
+import { findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
@@ -112,7 +113,7 @@ export async function refreshSubmitted(ctx: Context, scope: Scope, requestId: st
 }
 
 async function askAgain(ctx: Context, scope: Scope, row: SubmittedRow): Promise<void> {
-  const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => String(chainId) === row.chain_id);
+  const chain = findChain(ctx.chains[modeOf(scope.testMode)], row.chain_id);
   const change = chain ? await askChain(chain, row) : null;
   const valueMicro = chain && change?.receipt && (await microToBeRead(ctx, scope, chain, row, change.receipt));
   if (valueMicro === 0n) return ctx.db.scoped(scope, (tx) => deleteSubmitted(tx, scope, row));

@@ -1,5 +1,6 @@
 import { scopeOfRequest } from '../../auth/scope.ts';
 import type { ChainConfig } from '../../config/chains.ts';
+import { findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { isHash32 } from '../../lib/ids.ts';
@@ -99,7 +100,7 @@ function mostLikely({ usdcMicro, countedMicro }: Payable, outcomes: readonly Out
 }
 
 function judgeFree(request: Payable, row: TransferRow, chains: ChainConfig[]): Outcome {
-  const chain = chains.find(({ chainId }) => String(chainId) === row.chain_id);
+  const chain = findChain(chains, row.chain_id);
   if (!chain?.tokens.some(({ address }) => address === row.token_address)) return { kind: 'wrong_token' };
   if (isMint(toTransfer(row))) return { kind: 'minted', usdcMicro: BigInt(row.value) };
   const applicability = canApply(toTransfer(row), request, 'claim');

@@ -4,6 +4,7 @@ import { readDeployedCode } from '../../chain/recurring/state.ts';
 import { relayerAddresses } from '../../chain/relay/relay.ts';
 import { type Hex, RpcError } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
+import { findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { modeOf } from '../../lib/mode.ts';
@@ -14,7 +15,7 @@ export type AutomaticChain = { chain: ChainConfig; contract: Hex; executor: Hex 
 
 /** The chain of a mandate; undefined if it is no longer configured. */
 export function chainOf({ chains }: Pick<Context, 'chains'>, mandate: MandateRow): ChainConfig | undefined {
-  return chains[modeOf(mandate.test_mode)].find(({ chainId }) => chainId === mandate.chain_id);
+  return findChain(chains[modeOf(mandate.test_mode)], mandate.chain_id);
 }
 
 /** Why there are no automatic charges: no key that sends them, no contract that makes them, no chain for a wallet. */

@@ -1,5 +1,6 @@
 import { explorerLink } from '../../checkout/transactions.ts';
 import type { ChainConfig } from '../../config/chains.ts';
+import { findChain } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { RefundRow } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
@@ -11,7 +12,7 @@ import { refundLabel, refundShapes } from '../../web/refunded.ts';
 
 /** What the network reports about a merchant's refund transaction, and the transaction. */
 export function refundDetails(words: Words, refund: RefundRow, chains: ChainConfig[]): Html {
-  const chain = chains.find(({ chainId }) => String(chainId) === refund.chain_id);
+  const chain = findChain(chains, refund.chain_id);
   const { return_tx_hash: hash } = refund;
   return html`<p>${textOf(words, refund)}</p>${hash !== null && html`<p>${explorerLink(chain, hash)}</p>`}`;
 }

@@ -1,5 +1,5 @@
 import { explorerLink } from '../../checkout/transactions.ts';
-import { type ChainConfig, nameOfChain } from '../../config/chains.ts';
+import { type ChainConfig, findChain, nameOfChain } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { Findings } from '../../payments/findings.ts';
 import type { PaymentProgress, TransferProgress } from '../../payments/proof/progress.ts';
@@ -128,7 +128,7 @@ function paymentItems(words: Words, { progress, chains }: History): TimelineItem
   const { request, reasons } = portalTexts(words);
   const { events } = request;
   const partsOf = (transfer: TransferProgress, text: string) => {
-    const chain = chains.find(({ chainId }) => chainId === transfer.chainId);
+    const chain = findChain(chains, transfer.chainId);
     const network = nameOfChain(chains, transfer.chainId);
     const amount = groupMicro(words, transfer.usdcMicro);
     return { network, link: hashLine(words, chain, transfer.txHash), title: fill(text, { amount, network }) };

@@ -1,5 +1,6 @@
 import { explorerLink } from '../../checkout/transactions.ts';
 import type { ChainConfig } from '../../config/chains.ts';
+import { findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import type { Mode } from '../../lib/mode.ts';
@@ -141,8 +142,7 @@ function choices(words: Words, merchant: Filter): Filter[] {
   ];
 }
 
-const chainOf = (row: UnmatchedRow, chains: ChainConfig[]) =>
-  chains.find(({ chainId }) => String(chainId) === row.chain_id);
+const chainOf = (row: UnmatchedRow, chains: ChainConfig[]) => findChain(chains, row.chain_id);
 
 const keyOf = (row: UnmatchedRow) => ({ chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal });
 

@@ -1,0 +1,10 @@
+/** How many characters the parser quotes before the wrong one. */
+const quotedBefore = 10;
+
+/** Where JSON ends to be valid. The parser's own message quotes the file, in which addresses contain keys. */
+export function placeOfJsonFault({ message }: Error, text: string): string {
+  const position = /at position (\d+)/.exec(message)?.[1];
+  const [, cut = '', quoted = null] = /(\.\.\.)?"(.+?)"(?:\.\.\.)? is not valid JSON$/s.exec(message) ?? [];
+  const quotedAt = quoted === null ? text.length : text.indexOf(quoted) + (cut ? quotedBefore : 0);
+  return `near line ${text.slice(0, Number(position ?? quotedAt)).split('\n').length}`;
+}
