@@ -8,7 +8,6 @@ import { MemoryStorage } from '../../../src/islands/lazy/memory-storage.ts';
 import { signCall } from '../../../src/sandbox/wallet.ts';
 
 type Client = Awaited<ReturnType<typeof SignClient.init>>;
-export type WalletElsewhere = Awaited<ReturnType<typeof walletElsewhere>>;
 
 const refusal = { code: 5000, message: 'User rejected.' };
 
