@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { getAddress } from 'viem';
-import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest, makeTransfer, unmatched } from '../support/fixtures.ts';
 import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 
@@ -198,12 +198,11 @@ test('A payer who paid several merchants → the page warns that it may be an ex
   const from = fixtures.node.wallet();
   const txHash = await stray(1_110_000n, from);
   const others = [await makeOnboarded(fixtures.ctx, fixtures.scope), await makeOnboarded(fixtures.ctx, fixtures.scope)];
-  for (const [i, { id, wallet }] of others.entries()) {
-    await fixtures.db.sql`
-      insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-        to_address, value, partner_id, test_mode, account_id, reason, judged_at)
-      values (31337, ${hash(String(i + 1))}, 0, 1, ${hash('f')}, now(), ${fixtures.node.chain.tokens[0]?.address ?? ''},
-        ${from.address}, ${wallet}, 5, ${fixtures.scope.partnerId}, true, ${id}, 'no_match', now())`;
+  for (const [i, other] of others.entries()) {
+    await makeTransfer(fixtures.db.sql, fixtures.scope, other, {
+      ...unmatched('no_match'),
+      from_address: from.address,
+    });
     const page = await fixtures.visitor.open(`/dashboard/give-back/${keyFor(txHash)}`);
     assert.equal(/This looks like an exchange/.test(page.html), i === 1, `${i + 2} merchants`);
   }

@@ -5,7 +5,14 @@ import { getAddress } from 'viem';
 import { buildServer } from '../../src/http/server.ts';
 import { formatMicro } from '../../src/lib/money.ts';
 import { startApp, testConfig, testContext } from '../support/app.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
+import {
+  countingFor,
+  makeMerchant,
+  makePartner,
+  makeRequest,
+  makeTransfer,
+  randomAddress,
+} from '../support/fixtures.ts';
 import { submit, visit } from '../support/people/forms.ts';
 
 let offsetMs = 0;
@@ -30,18 +37,15 @@ type Details = Parameters<typeof makeRequest>[3];
 const newRequest = (details: Details = {}) => makeRequest(app.db, fixtures.test, merchant, details);
 const pay = (id: string, init: Parameters<typeof visit>[1] = {}) => visit(`${app.url}/pay/${id}`, init);
 const statusOf = async (id: string) => (await app.db.sql`select status from requests where id = ${id}`)[0]?.status;
-const hash = () => `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
 
 /** A transfer that counts towards a request, as payments stores it. */
-async function countTransfer(id: string, value: bigint, block = 10) {
-  const txHash = hash();
-  await app.db.sql`
-    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-      to_address, value, partner_id, test_mode, account_id, request_id, rule, counts, judged_at)
-    values (31337, ${txHash}, 0, ${block}, ${hash()}, now(), ${`0x${'5f'.repeat(20)}`}, ${`0x${'ab'.repeat(20)}`},
-      ${merchant.wallet}, ${value.toString()}, ${fixtures.partner.id}, true, ${merchant.id}, ${id}, 'reference', true, now())`;
-  return txHash;
-}
+const countTransfer = (id: string, value: bigint, block = 10) =>
+  makeTransfer(app.db.sql, fixtures.test, merchant, {
+    ...countingFor(id),
+    value: value.toString(),
+    block_number: block,
+    from_address: `0x${'ab'.repeat(20)}`,
+  });
 
 test('The page shows who is paid, both amounts, the memo, the expiry, the address, network, token and a QR code', async () => {
   const row = await newRequest({ memo: 'Two loaves\nand a cake' });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { getAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
@@ -7,7 +6,7 @@ import type { Context } from '../../src/context.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardWithKey } from '../../src/sandbox/onboard.ts';
 import { startApi } from '../support/api/client.ts';
-import { makeMerchant, makeRequest, randomAddress } from '../support/fixtures.ts';
+import { countingFor, makeMerchant, makeRequest, makeTransfer } from '../support/fixtures.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
@@ -32,7 +31,6 @@ before(async () => {
 });
 after(() => api?.stop());
 
-const hash = () => `0x${randomBytes(32).toString('hex')}`;
 const listed = (html: string) =>
   [...html.matchAll(/<th scope="row"><a href="\/portal\/merchants\/([0-9a-f-]{36})"/g)].map(([, id]) => id);
 const search = async (query: Record<string, string>, who = owner) =>
@@ -223,14 +221,8 @@ test('resetting › is not offered once money has come, also a part or what matc
     await makeOnboarded(ctx, scope),
   ];
   const request = await makeRequest(api.db, scope, partly);
-  for (const [merchant, requestId] of [[partly, request.id] as const, [unmatched, null] as const]) {
-    await api.db.sql`
-      insert into transfers (partner_id, test_mode, account_id, chain_id, tx_hash, ordinal, block_number, block_hash,
-        block_time, token_address, from_address, to_address, value, request_id, rule, counts, judged_at)
-      values (${scope.partnerId}, ${scope.testMode}, ${merchant.id}, 31337, ${hash()}, 0, 1, ${hash()}, now(),
-        ${randomAddress()}, ${randomAddress()}, ${merchant.wallet}, 5, ${requestId}, ${requestId && 'reference'},
-        ${requestId !== null}, now())`;
-  }
+  await makeTransfer(api.db.sql, scope, partly, countingFor(request.id));
+  await makeTransfer(api.db.sql, scope, unmatched, { judged_at: new Date() });
   for (const { id } of [partly, unmatched]) {
     const { html } = await owner.open(`${path}/${id}`);
     assert.doesNotMatch(html, /\/reset\?mode=test/);

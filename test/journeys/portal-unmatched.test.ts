@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Reason } from '../../src/payments/rules.ts';
 import { startApp } from '../support/app.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest, makeTransfer, randomAddress, unmatched } from '../support/fixtures.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import type { Visitor } from '../support/people/visitor.ts';
 
@@ -18,18 +18,19 @@ const start = Math.floor(Date.now() / 1000) - 10_000;
 const hash = () => `0x${randomBytes(32).toString('hex')}`;
 
 /** An unmatched transfer, as payments stores it. */
-async function unmatched(
+async function storeUnmatched(
   merchant: { id: string; wallet: string },
   details: { at: number; reason?: Reason; value?: string; token?: string; candidate?: string; txHash?: string },
 ): Promise<string> {
-  const txHash = details.txHash ?? hash();
-  const { at, reason = 'no_match', value = '1250000', token = usdc, candidate = null } = details;
-  await app.db.sql`
-    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-      to_address, value, partner_id, test_mode, account_id, candidate_request_id, reason, judged_at)
-    values (31337, ${txHash}, 0, 1, ${hash()}, to_timestamp(${start + at}), ${token}, ${randomAddress()}, ${merchant.wallet},
-      ${value}, ${fixtures.partner.id}, true, ${merchant.id}, ${candidate}, ${reason}, now())`;
-  return txHash;
+  const { at, reason = 'no_match', value = '1250000', token = usdc, candidate = null, txHash = hash() } = details;
+  return makeTransfer(app.db.sql, fixtures.test, merchant, {
+    ...unmatched(reason),
+    tx_hash: txHash,
+    block_time: new Date((start + at) * 1000),
+    token_address: token,
+    value,
+    candidate_request_id: candidate,
+  });
 }
 
 before(async () => {
@@ -44,7 +45,7 @@ const listed = (html: string) =>
   [...html.matchAll(/<span class="mono" title="(0x[0-9a-f]{64})">/g)].map(([, tx]) => tx);
 
 test('an unmatched payment whose network or token was removed from the configuration → its amount is still shown', async () => {
-  await unmatched(one, { at: 0, token: randomAddress(), value: '4440000' });
+  await storeUnmatched(one, { at: 0, token: randomAddress(), value: '4440000' });
   const { html } = await owner.open('/portal/unmatched');
   assert.match(html, /<span class="figures">4\.44 USDC<\/span>/);
   await app.db.sql`delete from transfers where value = 4440000`;
@@ -53,14 +54,14 @@ test('an unmatched payment whose network or token was removed from the configura
 test('unmatched payments › with the reason in words, by merchant and by reason', async () => {
   assert.match((await owner.open('/portal/unmatched')).html, /No unmatched payments/);
   const request = await makeRequest(app.db, fixtures.test, one);
-  const late = await unmatched(one, { at: 1, reason: 'late', candidate: request.id });
-  const foreign = await unmatched(two, {
+  const late = await storeUnmatched(one, { at: 1, reason: 'late', candidate: request.id });
+  const foreign = await storeUnmatched(two, {
     at: 2,
     reason: 'wrong_token',
     token: randomAddress(),
     value: `7${'0'.repeat(60)}`,
   });
-  const none = await unmatched(two, { at: 3 });
+  const none = await storeUnmatched(two, { at: 3 });
   const { html } = await owner.open('/portal/unmatched');
   assert.deepEqual(listed(html), [none, foreign, late]);
   for (const text of ['1.25 USDC', 'Arrived too late', 'Wrong token', 'No reference to a request'])
@@ -88,7 +89,7 @@ test('unmatched payments › with the reason in words, by merchant and by reason
 
 test('unmatched payments › pages and CSV hold each one once, also those of one second', async () => {
   const made: string[] = [];
-  for (let i = 0; i < 120; i++) made.push(await unmatched(one, { at: 100 + (i % 2), reason: 'conflict' }));
+  for (let i = 0; i < 120; i++) made.push(await storeUnmatched(one, { at: 100 + (i % 2), reason: 'conflict' }));
   const seen: string[] = [];
   let path: string | undefined = '/portal/unmatched?reason=conflict';
   for (let page = 0; path && page < 5; page++) {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
@@ -9,7 +8,7 @@ import { selectUnmatchedMeanwhile } from '../../src/payments/unmatched/near-stor
 import type { NewRequest } from '../../src/requests/store.ts';
 import { testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase, withoutLimits } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { countingFor, makeMerchant, makePartner, makeRequest, makeTransfer, unmatched } from '../support/fixtures.ts';
 
 let database: TestDatabase;
 let ctx: Context;
@@ -48,17 +47,16 @@ async function shop() {
       (await near(request)).map(({ usdcMicro, askedMicro, others }) => [usdcMicro, askedMicro, others]),
     /** Stores a matched transfer that was mined this many seconds from now. */
     arrive: async (details: Partial<Details> & { value: bigint }) => {
-      const { requestId = null, candidateId = null } = details;
-      const txHash = `0x${randomBytes(32).toString('hex')}`;
-      await database.db.sql`
-        insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address,
-          from_address, to_address, value, partner_id, test_mode, account_id, judged_at, reason, request_id,
-          candidate_request_id, rule, counts)
-        values (${details.chainId ?? 31337}, ${txHash}, 0, 7, '0x', now() + ${details.seconds ?? 1} * interval '1 second',
-          '0xtoken', '0xpayer', ${merchant.wallet}, ${details.value.toString()}, ${scope.partnerId}, true,
-          ${details.accountId ?? merchant.id}, now(), ${requestId === null ? (details.reason ?? 'no_match') : null},
-          ${requestId}, ${candidateId}, ${requestId === null ? null : 'reference'}, ${requestId !== null})`;
-      return txHash;
+      const { chainId = 31337, seconds = 1, accountId = merchant.id, requestId = null, candidateId = null } = details;
+      return makeTransfer(database.db.sql, scope, merchant, {
+        ...(requestId === null ? unmatched(details.reason ?? 'no_match') : countingFor(requestId)),
+        chain_id: chainId,
+        block_time: new Date(Date.now() + seconds * 1000),
+        from_address: '0xpayer',
+        value: details.value.toString(),
+        account_id: accountId,
+        candidate_request_id: candidateId,
+      });
     },
   };
 }

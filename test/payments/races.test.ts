@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
@@ -12,7 +11,7 @@ import { openRequest } from '../../src/requests/open.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest, makeTransfer } from '../support/fixtures.ts';
 
 const chain = idleChain(31337);
 const rounds = 20;
@@ -33,12 +32,13 @@ after(() => database?.drop());
 
 /** A payment of the whole amount, as the watcher stores it: in the newest block or in one that is already final. */
 async function arrive(request: RequestRow, blockNumber: number, value = request.usdc_micro): Promise<void> {
-  await database.db.sql`
-    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-      to_address, value, partner_id, test_mode, account_id, calldata_reference)
-    values (31337, ${`0x${randomBytes(32).toString('hex')}`}, 0, ${blockNumber}, '0x', now(), ${chain.tokens[0]?.address ?? ''},
-      ${randomAddress()}, ${request.wallet_address}, ${value}, ${scope.partnerId}, true, ${request.account_id},
-      ${Buffer.from(request.reference)})`;
+  const payee = { id: request.account_id, wallet: request.wallet_address };
+  await makeTransfer(database.db.sql, scope, payee, {
+    block_number: blockNumber,
+    token_address: chain.tokens[0]?.address ?? '',
+    value,
+    calldata_reference: request.reference,
+  });
 }
 
 /** Cancels as callers do, who ask again where others were in the way for too long. Returns whether it was cancelled. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
@@ -14,7 +13,7 @@ import { cancelRequest } from '../../src/requests/cancel.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest, makeTransfer } from '../support/fixtures.ts';
 
 /** The chain is a table here: transfers are stored as the watcher stores them. */
 const chain = idleChain(31337);
@@ -54,16 +53,14 @@ const ask = (exactMicro: bigint) =>
 type Payment = { value: bigint; reference?: Uint8Array; block?: number; seconds?: number };
 
 /** Stores a transfer to the merchant's wallet; returns its hash. */
-async function storeTransfer({ value, reference, block = head + 1, seconds = 1 }: Payment): Promise<string> {
-  const txHash = `0x${randomBytes(32).toString('hex')}`;
-  await database.db.sql`
-    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-      to_address, value, partner_id, test_mode, account_id, calldata_reference)
-    values (31337, ${txHash}, 0, ${block}, '0x', now() + ${seconds} * interval '1 second',
-      ${chain.tokens[0]?.address ?? ''}, ${randomAddress()}, ${merchant.wallet}, ${value.toString()}, ${scope.partnerId}, true,
-      ${merchant.id}, ${reference ? Buffer.from(reference) : null})`;
-  return txHash;
-}
+const storeTransfer = ({ value, reference, block = head + 1, seconds = 1 }: Payment) =>
+  makeTransfer(database.db.sql, scope, merchant, {
+    block_number: block,
+    block_time: new Date(Date.now() + seconds * 1000),
+    token_address: chain.tokens[0]?.address ?? '',
+    value: value.toString(),
+    calldata_reference: reference ?? null,
+  });
 
 /** The same, and matches it. */
 async function arrive(payment: Payment): Promise<string> {

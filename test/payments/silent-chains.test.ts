@@ -15,7 +15,7 @@ import { raisedAlarms } from '../support/alarms.ts';
 import { idleChain, testConfig, testContext } from '../support/app.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest, makeTransfer, randomAddress } from '../support/fixtures.ts';
 import { makePlan } from '../support/plans.ts';
 
 let database: TestDatabase;
@@ -90,10 +90,7 @@ test('A chain removed from CHAINS_FILE › an alarm and a failed check while som
   const request = await makeRequest(database.db, scope, merchant, { startBlocks: { 7: 3 } });
   await database.db.sql`update requests set created_at = created_at - interval '20 minutes' where id = ${request.id}`;
   await readBefore(7, 540);
-  await database.db.sql`
-    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-      to_address, value, partner_id, test_mode, account_id)
-    values (7, '0xab', 0, 5, '0x1', now(), '0x1', '0x2', ${merchant.wallet}, 5, ${scope.partnerId}, true, ${merchant.id})`;
+  await makeTransfer(database.db.sql, scope, merchant, { chain_id: 7 });
   await watch(without);
   const told = (await raisedAlarms(database.db.sql)).get('chain-missing:7');
   assert.match(
@@ -171,10 +168,7 @@ test('A chain moved to the other mode › the start, an alarm and doctor name wh
 
   await makeRequest(database.db, scope, merchant, { startBlocks: { 9: 3 } });
   assert.deepEqual(await announce(), [{ chain: 9, mode: 'test', waiting: ['open requests'] }]);
-  await database.db.sql`
-    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-      to_address, value, partner_id, test_mode, account_id)
-    values (9, '0xab', 0, 5, '0x1', now(), '0x1', '0x2', ${merchant.wallet}, 5, ${scope.partnerId}, true, ${merchant.id})`;
+  await makeTransfer(database.db.sql, scope, merchant, { chain_id: 9 });
   assert.deepEqual(await announce(), [{ chain: 9, mode: 'test', waiting: ['payments', 'open requests'] }]);
   const [finding] = await findings();
   assert.match(finding?.advice ?? '', /in test mode waits for it: payments, open requests\. Move it back/);
@@ -240,10 +234,7 @@ test('A token removed from CHAINS_FILE › the start and doctor name what waits 
     const tokens = addresses.map((address) => ({ symbol: 'USDC', address: address as `0x${string}` }));
     return { ...idleChain(11), tokens };
   };
-  await database.db.sql`
-    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-      to_address, value, partner_id, test_mode, account_id)
-    values (11, '0xab', 0, 5, '0x1', now(), ${token}, '0x2', ${merchant.wallet}, 5, ${scope.partnerId}, true, ${merchant.id})`;
+  await makeTransfer(database.db.sql, scope, merchant, { chain_id: 11, token_address: token });
   await database.db.sql`
     insert into returns (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, to_address, usdc_micro, noted_at,
       state, from_address, token_address)

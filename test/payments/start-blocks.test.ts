@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { matchPending } from '../../src/payments/match.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { type Api, type ApiPartner, startApi } from '../support/api/client.ts';
+import { makeTransfer } from '../support/fixtures.ts';
 
 const chainId = 31337;
 const headNumber = 100;
@@ -45,13 +45,15 @@ const proofOf = async (id: string) =>
 
 /** Stores a transfer mined this many seconds ago, as the watcher does, and matches it; returns its hash. */
 async function mined(value: string, secondsAgo: number): Promise<string> {
-  const txHash = `0x${randomBytes(32).toString('hex')}`;
-  await api.db.sql`
-    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-      to_address, value, partner_id, test_mode, account_id)
-    values (${chainId}, ${txHash}, 0, ${headNumber + 10}, '0x', date_trunc('second', now() - ${secondsAgo} * interval '1 second'),
-      ${api.ctx.chains.test[0]?.tokens[0]?.address ?? ''}, ${payer.address.toLowerCase()}, ${partner.test.merchant.wallet},
-      ${value}, ${partner.test.scope.partnerId}, true, ${partner.test.merchant.id})`;
+  const { scope, merchant } = partner.test;
+  const txHash = await makeTransfer(api.db.sql, scope, merchant, {
+    chain_id: chainId,
+    block_number: headNumber + 10,
+    block_time: new Date(Math.floor(Date.now() / 1000 - secondsAgo) * 1000),
+    token_address: api.ctx.chains.test[0]?.tokens[0]?.address ?? '',
+    from_address: payer.address.toLowerCase(),
+    value,
+  });
   await matchPending(api.ctx);
   return txHash;
 }

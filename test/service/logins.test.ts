@@ -6,7 +6,7 @@ import { accessOf, ensureLogins, permissionsOf } from '../../src/db/logins.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { analyzeGrown } from '../../src/db/statistics.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest, testSecrets } from '../support/fixtures.ts';
+import { countingFor, makeMerchant, makePartner, makeRequest, makeTransfer, testSecrets } from '../support/fixtures.ts';
 
 const server = process.env.TEST_DATABASE_URL ?? '';
 let admin: Sql;
@@ -48,11 +48,7 @@ test('an owner who is no superuser › migrates, makes the logins, and what runs
     const merchant = await makeMerchant(db, scope);
     const [one, two] = [await makeRequest(db, scope, merchant), await makeRequest(db, scope, merchant)];
     assert.equal(BigInt(two.usdc_micro) - BigInt(one.usdc_micro), 1n, 'an amount that is held is seen');
-    await db.sql`
-      insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-        to_address, value, partner_id, test_mode, account_id, request_id, counts, judged_at)
-      values (31337, '0x1', 0, 1, '0x1', now(), '0x2', '0x3', ${merchant.wallet}, 1, ${scope.partnerId}, true, ${merchant.id},
-        ${one.id}, true, now())`;
+    await makeTransfer(db.sql, scope, merchant, countingFor(one.id));
     const noted = await db.scoped(scope, (tx) => tx`select request_id from underpaid_requests`);
     assert.deepEqual([...noted], [{ request_id: one.id }], 'what a trigger notes as the owner');
     const [found] = await db.scoped(

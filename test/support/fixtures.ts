@@ -1,11 +1,14 @@
 import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto';
 import { keyHashes, type ScopeName, scopeNames } from '../../src/auth/api-keys.ts';
 import { scopeOf } from '../../src/auth/scope.ts';
-import type { Database, Scope } from '../../src/db/connection.ts';
+import type { Database, Scope, Sql, Tx } from '../../src/db/connection.ts';
+import { insertion } from '../../src/db/sql.ts';
 import type { SecretKey } from '../../src/lib/encrypt.ts';
 import { modeOf } from '../../src/lib/mode.ts';
 import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
 import { insertPartner, type Partner } from '../../src/partners/store.ts';
+import type { Reason } from '../../src/payments/rules.ts';
+import type { TransferRow } from '../../src/payments/transfers.ts';
 import { insertRequest, type NewRequest, type RequestRow } from '../../src/requests/store.ts';
 
 export const testSecrets: SecretKey[] = [{ id: 'test', key: Buffer.alloc(32, 7) }];
@@ -16,6 +19,9 @@ export const secretsText = testSecrets.map(({ id, key }) => `${id}:${Buffer.from
 export function randomAddress(): string {
   return `0x${randomBytes(20).toString('hex')}`;
 }
+
+/** A random hash of a transaction or block. */
+export const randomHash = (): string => `0x${randomBytes(32).toString('hex')}`;
 
 /** A partner with the given details and its scopes, stored without an audit entry. */
 export async function makePartner(
@@ -104,6 +110,46 @@ export async function makeRequest(
   if (!made) throw new Error('the merchant has no such wallet');
   return made.row;
 }
+
+/** The columns of a stored transfer; the rest have their defaults. */
+type NewTransfer = Partial<Omit<TransferRow, 'chain_id' | 'block_number'>> & {
+  chain_id?: number;
+  block_number?: number;
+};
+
+/** A transfer of 5 micro units to a merchant that was just mined, as the watcher stores it. Returns its hash. */
+export async function makeTransfer(
+  sql: Sql | Tx,
+  scope: Scope,
+  merchant: { id: string; wallet: string },
+  columns: NewTransfer = {},
+): Promise<string> {
+  const transfer = {
+    chain_id: 31337,
+    tx_hash: randomHash(),
+    ordinal: 0,
+    block_number: 1,
+    block_hash: randomHash(),
+    block_time: new Date(),
+    token_address: `0x${'5f'.repeat(20)}`,
+    from_address: randomAddress(),
+    to_address: merchant.wallet,
+    value: '5',
+    partner_id: scope.partnerId,
+    test_mode: scope.testMode,
+    account_id: merchant.id,
+    ...columns,
+  };
+  await sql`insert into transfers ${insertion([transfer])}`;
+  return transfer.tx_hash;
+}
+
+/** The columns of a transfer that counts for a request. */
+export const countingFor = (requestId: string) =>
+  ({ request_id: requestId, rule: 'reference', counts: true, judged_at: new Date() }) as const;
+
+/** The columns of a transfer that was matched to no request. */
+export const unmatched = (reason: Reason) => ({ reason, judged_at: new Date() });
 
 /** Sets a currency's rate as an operator's override, which does not become stale. */
 export async function setRate(db: Database, code: string, rate: string): Promise<void> {
