@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { closestCommand, readArguments, splitTyped } from './cli/arguments.ts';
 import { type Command, UsageFault } from './cli/command.ts';
-import { layOut, printable, printableLines } from './cli/output.ts';
+import { layOut } from './cli/output.ts';
 import { reasonOf, requireStarted, withRunningAddress } from './cli/running.ts';
 import { readConfig } from './config.ts';
 import { refuseKeyFaults } from './db/secret-keys.ts';
+import { printable, printableLines } from './lib/text/printable.ts';
 import { joinService, standAlone } from './service.ts';
 
 /**

@@ -13,6 +13,7 @@ import { buildServer } from './http/server.ts';
 import { runJobs } from './jobs.ts';
 import { lockDataDir } from './lib/data-dir-lock.ts';
 import { RunFault, StartFault } from './lib/start-fault.ts';
+import { printableLines } from './lib/text/printable.ts';
 import { watchParts } from './parts.ts';
 import { announceRemovedChains } from './payments/silent-chains.ts';
 import { rateSources } from './rates/providers.ts';
@@ -148,6 +149,6 @@ main().catch((error: unknown) => {
   const hasRun = wasReady || error instanceof RunFault;
   const why = known ? '' : ' because of an unexpected error';
   const what = hasRun ? `Quittance has stopped${why}.` : 'Quittance cannot start.';
-  process.stderr.write(`${what} ${known ? error.message : (error as Error).stack}\n`);
+  process.stderr.write(`${printableLines(`${what} ${known ? error.message : (error as Error).stack}`)}\n`);
   process.exitCode = 1;
 });

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { freePort } from '../lib/ports.ts';
+import { printable } from '../lib/text/printable.ts';
 import { readEndpoint, restoreUrl, setUrl } from '../webhooks/endpoint.ts';
 import { verifySignature } from '../webhooks/sign.ts';
 import { commandLine } from './acting.ts';
-import { printable } from './output.ts';
 
 export type EventListenOptions = {
   /** How many events to receive before it ends. */

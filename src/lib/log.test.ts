@@ -73,14 +73,16 @@ test('standard output is a pipe whose reader is gone, as after `| head` → what
   await once(child, 'close');
 });
 
-/** A log, and the lines that it has written. */
+/** A log, and the lines that it has written, parsed and as they were. */
 function keptLog() {
   const lines: Record<string, unknown>[] = [];
+  const texts: string[] = [];
   const write = (chunk: Buffer, _: string, done: () => void) => {
+    texts.push(String(chunk));
     lines.push(JSON.parse(String(chunk)));
     done();
   };
-  return { log: makeLog('info', new Writable({ write })), lines };
+  return { log: makeLog('info', new Writable({ write })), lines, texts };
 }
 
 test('one failure again and again › some lines, then how many were left out; other lines and other failures stay', () => {
@@ -109,4 +111,14 @@ test('failures of more kinds than are counted apart › share one count', () => 
   const { log, lines } = keptLog();
   for (let kind = 0; kind < 2_000; kind++) log.warn(`failure ${kind}`);
   assert.equal(lines.length, 550);
+});
+
+test('text that would move a terminal’s cursor or reverse its text › is written as escapes, and keeps its value', () => {
+  const { log, lines, texts } = keptLog();
+  const hostile = '\u001b[2J \u009b2J \u0085 \u007f \u202e01.5 \u2066 \u2028 é 日本';
+  log.error({ name: hostile, err: new Error(hostile) }, hostile);
+  const [text = ''] = texts;
+  assert.match(text, /^[^\p{Cc}\u202e\u2066\u2028]+\n$/u);
+  assert.deepEqual([lines[0]?.msg, lines[0]?.name], [hostile, hostile]);
+  assert.ok(text.includes('é 日本'));
 });

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { kindOf, limitFloods } from './log-floods.ts';
+import { printable } from './text/printable.ts';
 import { outsideTrails, trailFields } from './trail.ts';
 
 /** The database's message about a row that it refused contains the row itself: addresses, links, codes. */
@@ -38,7 +39,8 @@ const warnLevel = 40;
 
 /**
  * The service's log. Each line has the fields of the trail that it belongs to. Of warnings and errors of one kind, only
- * so many are written in ten seconds; then one line says how many more there were.
+ * so many are written in ten seconds; then one line says how many more there were. Characters that would act on a
+ * terminal are written as escapes.
  *
  * @param into standard output, unless it is given
  */
@@ -54,6 +56,8 @@ export function makeLog(level: string, into?: DestinationStream): Logger {
       logMethod(args, method, lineLevel) {
         if (lineLevel < warnLevel || isWritten(kindOf(args))) method.apply(this, args);
       },
+      // JSON leaves most control characters above U+007F as they are, and somebody may read the log in a terminal.
+      streamWrite: (line) => `${printable(line.trimEnd())}\n`,
     },
   };
   const log = pino(options, into ?? standardOutput());
