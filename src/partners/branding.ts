@@ -8,6 +8,7 @@ import type { MailBranding } from '../mail/layout.ts';
 import { accentStyle, type Branding, houseName, lightAccent } from '../ui/branding.ts';
 import { logoFrom, logoPath } from './logo.ts';
 import { onPartner } from './object.ts';
+import { isPartnerName, partnerNameRule } from './rules.ts';
 import { type BrandingUpdate, type Partner, selectBranding, updateBranding } from './store.ts';
 
 export type { MailBranding } from '../mail/layout.ts';
@@ -31,7 +32,7 @@ export async function setBranding(
 ): Promise<Partner | null> {
   const change: BrandingUpdate = {};
   if (wanted.name !== undefined) {
-    if (wanted.name.trim() === '') throw new Error('The name must not be empty.');
+    if (!isPartnerName(wanted.name)) throw new Error(partnerNameRule);
     change.name = wanted.name;
   }
   if (wanted.accent !== undefined) change.accent = wanted.accent === null ? null : accentFrom(wanted.accent);

@@ -1,4 +1,5 @@
 import { isOneAddress } from '../lib/text/email.ts';
+import { firstVisible } from '../lib/text/visible.ts';
 
 /** All possible values of `expiry_minutes`; a partner allows a subset. */
 export const expiryMinutes = [5, 10, 15, 30, 60, 180, 1440, 4320, 10_080, 43_200] as const;
@@ -45,6 +46,17 @@ export function isReservedSlug(slug: string): boolean {
   return reservedSlugs.has(slug);
 }
 
+/** The longest name of a partner, in Unicode code points. */
+export const maxPartnerName = 120;
+
+/** Whether a partner can have this name: customers and merchants must see something of it. */
+export function isPartnerName(name: string): boolean {
+  return firstVisible(name) !== null && [...name].length <= maxPartnerName;
+}
+
+/** What a person is told whose name for a partner is none. */
+export const partnerNameRule = `The name must have 1 to ${maxPartnerName} characters, and not only invisible ones.`;
+
 export type NewPartner = {
   slug: string;
   name: string;
@@ -66,7 +78,7 @@ export function partnerFaults(partner: NewPartner): string[] {
   if (!isSlug(partner.slug)) {
     faults.push('The slug must be 1 to 40 lower-case letters, digits and hyphens, without a hyphen at either end.');
   }
-  if (partner.name.trim() === '') faults.push('A name is required.');
+  if (!isPartnerName(partner.name)) faults.push(partnerNameRule);
   const email = emailFault(partner.email);
   if (email) faults.push(email);
   const known: readonly number[] = expiryMinutes;

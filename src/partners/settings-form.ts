@@ -4,7 +4,7 @@ import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { field, optionList } from '../ui/components.ts';
 import { currencyLabel, formatDuration } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
-import { expiryMinutes } from './rules.ts';
+import { expiryMinutes, isPartnerName, maxPartnerName } from './rules.ts';
 import type { Partner } from './store.ts';
 
 /** The settings that a partner's users and operators edit with the same fields. */
@@ -13,8 +13,6 @@ export type SettingsForm = Pick<
   'name' | 'currency' | 'allowed_expiry_minutes' | 'default_expiry_minutes' | 'email'
 >;
 export type SettingsFaults = Partial<Record<keyof PortalTexts['settings']['faults'], true>>;
-
-const maxName = 120;
 
 /**
  * What was entered in the fields.
@@ -39,7 +37,7 @@ export function readSettings(typed: (name: string) => string, ticked: (name: str
 export function settingsFaults(wanted: SettingsForm, codes: string[]): SettingsFaults {
   const { name, currency, email, allowed_expiry_minutes: allowed, default_expiry_minutes: standard } = wanted;
   return {
-    ...((name === '' || [...name].length > maxName) && { name: true }),
+    ...(!isPartnerName(name) && { name: true }),
     ...(!codes.includes(currency) && { currency: true }),
     ...(allowed.length === 0 && { expiry: true }),
     ...(allowed.length > 0 && !allowed.includes(standard) && { default_expiry: true }),
@@ -76,7 +74,7 @@ export function settingsFields(words: Words, shown: SettingsForm, codes: string[
       hint: settings.nameRest,
       value: shown.name,
       fault: fault('name'),
-      attributes: `required maxlength="${maxName}"`,
+      attributes: `required maxlength="${maxPartnerName}"`,
     })}
     <div class="field">
       <label for="currency">${settings.currency}</label>

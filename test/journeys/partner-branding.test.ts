@@ -75,7 +75,9 @@ test('partner look › an invalid value is refused in a sentence, and nothing ch
   const before = shown(await runPartnerLook(slug, { accent: '#123456', logo: file('good.png', red) }));
   const cases: [RegExp, Arguments['options']][] = [
     [/Nothing to change/, {}],
-    [/name must not be empty/, { name: ' ' }],
+    [/The name must have 1 to 120 characters/, { name: ' ' }],
+    [/not only invisible ones/, { name: '\u200b\u3164' }],
+    [/The name must have 1 to 120 characters/, { name: 'x'.repeat(121) }],
     [/"green" is not a colour; write it like "#0a7"/, { accent: 'green' }],
     [/--accent is missing/, { accent: true }],
     [/There is no file/, { logo: join(folder, 'nowhere.png') }],

@@ -83,6 +83,7 @@ test('settings › each fault is shown beside its field, typed values stay, and 
   const { partner, owner } = await newPartner();
   const wrong: [Record<string, string>, string[], RegExp][] = [
     [{ name: ' ' }, ['5'], /Enter a name of 1 to 120 characters/],
+    [{ name: '\u200b\u3164' }, ['5'], /Enter a name of 1 to 120 characters/],
     [{ name: 'x'.repeat(121) }, ['5'], /Enter a name of 1 to 120 characters/],
     [{ currency: 'XXX' }, ['5'], /no exchange rate for this currency/],
     [{}, [], /Choose at least one/],
