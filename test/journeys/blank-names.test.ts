@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => app?.stop());
 
-const blanks = ['', '  ', '\u200b\u2060', '\u3164', '\u2800'];
+const blanks = ['', '  ', '\u0001\u0085', '\u200b\u2060', '\u3164', '\u2800'];
 
 /** A merchant with such a name, and the pay page of a request of it. */
 async function named(business: string | null, display: string | null) {
