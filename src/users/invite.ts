@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { noPartner, withAudit } from '../audit/write.ts';
 import { countCall } from '../auth/count.ts';
+import { personSubject, takeOfDay } from '../auth/day-count.ts';
 import { hostAddress } from '../auth/host.ts';
 import type { Role } from '../auth/roles.ts';
 import { storeInvitation } from '../auth/sign-in-link.ts';
 import type { Context } from '../context.ts';
+import type { Scope, Tx } from '../db/connection.ts';
+import { mailboxOf } from '../lib/text/email.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { readMailBranding } from '../partners/branding.ts';
 import { type Words, wordsKept } from '../ui/language.ts';
@@ -17,6 +20,11 @@ import { insertUser, lockTeam, selectUsers, type User } from './store.ts';
 import { inTeam, maxTeam, partnerOf, type Team } from './team.ts';
 
 const invitationsPerMinute = 10;
+/**
+ * How many invitations of a partner are sent to one mailbox a day. An owner may invite anybody, and most mailboxes have
+ * any number of addresses, such as those with a plus sign.
+ */
+const invitationsOfMailbox = 20;
 
 /** `role` is null for an operator. `host`: the slug whose own host the link opens on; null for the shared host. */
 export type Invitation = { email: string; role: Role | null; place: string; host: string | null };
@@ -45,6 +53,7 @@ export async function inviteUser(
   const invite = async (inner: Context) => {
     const user = await inTeam(inner, team, async (tx) => {
       await lockTeam(tx, partnerId);
+      if (team !== 'operators' && !(await mayMail(ctx, tx, team, email))) throw new UserRefusal('invited_enough');
       const users = await selectUsers(tx, partnerId, maxTeam);
       const known = users.find((one) => one.email === email);
       if (known) return known;
@@ -74,4 +83,9 @@ export async function inviteUser(
     object: { kind: 'user', id: user.id },
     details: { email, role },
   }));
+}
+
+function mayMail({ config }: Pick<Context, 'config'>, tx: Tx, team: Scope, email: string): Promise<boolean> {
+  const subject = personSubject(config, team, mailboxOf(email));
+  return takeOfDay(tx, team, 'user_invitation', { subject, max: invitationsOfMailbox });
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { setUserDisabled } from '../../src/users/change.ts';
@@ -383,6 +384,18 @@ test('A user is sent five invitations in 15 minutes, whoever invites; then no mo
   nowMs += 15 * minuteMs + 1;
   await again();
   assert.notEqual((await latestMail(app.db.sql, user.email))?.id, before?.id);
+});
+
+test('A partner invites one mailbox twenty times a day, under whichever of its addresses; other mailboxes and partners’ still', async () => {
+  const flooding = await makePartner(app.db);
+  const name = `victim-${randomBytes(4).toString('hex')}`;
+  const invite = (address: string, by = flooding) => invitePartnerUser(app.ctx, by, 'viewer', address);
+  for (let i = 1; i <= 20; i++) await invite(`${name}+${i}@example.com`);
+  for (const address of [`${name}+21@example.com`, `${name}@example.com`, `${name.replace('-', '.-')}@EXAMPLE.com`])
+    await assert.rejects(invite(address), { reason: 'invited_enough' }, address);
+  assert.equal(await latestMail(app.db.sql, `${name}+21@example.com`), null);
+  await invite(newEmail());
+  await invite(`${name}+21@example.com`, fixtures);
 });
 
 test('a link for another realm, host or invitation → opens nothing', async () => {
