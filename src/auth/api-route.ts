@@ -100,7 +100,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    const named = nameKey(ctx, request.headers);
+    const named = nameKey(ctx, request.raw);
     const deadline = performance.now() + limitMs;
     const findPartner = () => owners.find(named, deadline);
     const waiting = { keyHash: named.hash, endpoint: route.endpoint, deadline, findPartner };
@@ -113,7 +113,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     }
   };
   // Refuses a missing or malformed key before the body is received.
-  const onRequest = async ({ headers }: FastifyRequest) => void mustHaveKey(headers);
+  const onRequest = async ({ raw }: FastifyRequest) => void mustHaveKey(raw);
   const { method, url } = route;
   const schema = { ...route.schema, 'x-errors': route.errors };
   app.route({ method, url, schema, config: { auth: 'api-key' }, onRequest, handler });

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Context } from '../context.ts';
 import type { Scope, Sql } from '../db/connection.ts';
 import { type Fragment, list } from '../db/sql.ts';
@@ -53,16 +53,21 @@ export type CallingKey = { id: string; hint: string; hash: string };
 // What is wrong with a header concerns no stored key, so the sentence may say it.
 const noKey = 'No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.';
 const noBearer = 'The Authorization header must be: Bearer <API_KEY>.';
+const twoHeaders = 'The Authorization header was sent twice. Send it once.';
 const incomplete =
   'This is not a complete API key: a key is qt_test_ or qt_live_ followed by 38 letters and digits. Copy it again.';
+
+type SentHeaders = Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
 
 /**
  * The key of a call. Does not say whether the key exists.
  *
  * @throws Refusal unauthorized when there is no well-formed key
  */
-export function mustHaveKey({ authorization }: IncomingHttpHeaders): string {
+export function mustHaveKey({ headers: { authorization }, headersDistinct }: SentHeaders): string {
   if (!authorization) throw refuse('unauthorized', {}, noKey);
+  // Node takes the first of several. A proxy in front may have judged the call by the other one.
+  if (headersDistinct.authorization?.length !== 1) throw refuse('unauthorized', {}, twoHeaders);
   const key = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (!key) throw refuse('unauthorized', {}, noBearer);
   if (!isWellFormedKey(key)) throw refuse('unauthorized', {}, incomplete);
@@ -73,8 +78,8 @@ export function mustHaveKey({ authorization }: IncomingHttpHeaders): string {
 export type NamedKey = { hashes: Buffer[]; hash: string };
 
 /** @throws Refusal unauthorized when there is no well-formed key */
-export function nameKey({ config }: Context, headers: IncomingHttpHeaders): NamedKey {
-  const hashes = keyHashes(config.secretKeys, mustHaveKey(headers));
+export function nameKey({ config }: Context, sent: SentHeaders): NamedKey {
+  const hashes = keyHashes(config.secretKeys, mustHaveKey(sent));
   return { hashes, hash: hashes[0]?.toString('base64') ?? '' };
 }
 

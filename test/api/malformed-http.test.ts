@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { assertRefused } from '../support/api/client.ts';
 import { startApp, testConfig } from '../support/app.ts';
+import { makeKey, makePartner } from '../support/fixtures.ts';
 import { patienceMs } from '../support/patience.ts';
 import { until } from '../support/until.ts';
 
@@ -81,6 +82,18 @@ test('Malformed HTTP › no Host header, or two → 400 malformed_http', async (
   }
   const old = readAnswer(await talk((socket) => socket.write(`GET ${path} HTTP/1.0\r\n\r\n`)));
   assertRefused(old, 401, 'unauthorized'); // HTTP/1.0 requires no Host header
+});
+
+test('Two Authorization headers › 401 unauthorized, whichever key either holds: a proxy may have used the other one', async () => {
+  const { test: scope } = await makePartner(app.db);
+  const { key } = await makeKey(app.db, scope);
+  const own = `Authorization: Bearer ${key}\r\n`;
+  const call = async (headers: string) =>
+    readAnswer(await talk((socket) => socket.write(`${head}${headers}Connection: close\r\n\r\n`)));
+  assert.equal((await call(own)).status, 200);
+  for (const other of [own, 'authorization: Bearer none\r\n', 'Authorization:\r\n']) {
+    for (const both of [own + other, other + own]) assertRefused(await call(both), 401, 'unauthorized');
+  }
 });
 
 test('Malformed HTTP › a request that does not arrive in time → 408 request_timeout', async () => {
