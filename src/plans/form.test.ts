@@ -33,6 +33,13 @@ test('valid fields → a plan', () => {
   });
 });
 
+test('A plan or customer whose name shows nothing → refused; an e-mail address or a phone number that shows nothing is none', () => {
+  const blank = '\u200b\u3164';
+  assert.deepEqual(read({ name: blank, customer_name: blank }).faults, { name: 'name', customer_name: 'customer' });
+  const { plan } = read({ customer_email: blank, customer_phone: blank });
+  assert.deepEqual([plan?.customerEmail, plan?.customerPhone], [null, null]);
+});
+
 test('A plan that charges automatically takes its amount for the most, and a reserve, a small one in dollars', () => {
   const collection = (typed: PlanFields, currency?: string) => {
     const { plan, faults } = read({ collect: 'automatic', ...typed }, currency);

@@ -2,6 +2,7 @@ import { type AmountFault, minorOf, readAmount } from '../lib/amount.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import { oneLine } from '../lib/text/one-line.ts';
 import { isStorable } from '../lib/text/storable.ts';
+import { firstVisible } from '../lib/text/visible.ts';
 import {
   type Collection,
   type CollectionFault,
@@ -85,7 +86,7 @@ export function readPlanForm(
 ): { plan: NewPlan } | { faults: PlanFaults } {
   const faults: PlanFaults = {};
   const line = (field: keyof typeof longest, fault: PlanFault, needed: boolean) => {
-    const text = oneLine(typed[field] ?? '');
+    const text = firstVisible(oneLine(typed[field] ?? '')) ?? '';
     if (text === '' ? needed : [...text].length > longest[field]) faults[field] = fault;
     return text || null;
   };

@@ -1,5 +1,6 @@
 import { formatFiat } from '../lib/money.ts';
 import { type Html, html } from '../lib/text/html.ts';
+import { firstVisible } from '../lib/text/visible.ts';
 import type { PlanDisplayStatus, PlanRow } from '../plans/read.ts';
 import type { Day } from '../plans/rules.ts';
 import { dashboardTexts } from '../texts/dashboard.ts';
@@ -37,10 +38,10 @@ export function chargeText(
   return fill(dashboardTexts(words).plans.amountEvery, { amount, every: everyText(words, every, period) });
 }
 
-/** A plan's name; for a plan whose name was erased with its customer's data, its day of creation. */
+/** A plan's name; its day of creation if its name was erased with its customer's data, or shows nothing. */
 export function planName(words: Words, { name, created_at }: PlanRow): string {
   const day = created_at.toISOString().slice(0, 10);
-  return name ?? fill(dashboardTexts(words).plans.unnamed, { date: dateText(words, day) });
+  return firstVisible(name) ?? fill(dashboardTexts(words).plans.unnamed, { date: dateText(words, day) });
 }
 
 /** Shown while a plan has no charges: when the first one comes, or why none does. */

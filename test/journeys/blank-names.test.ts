@@ -5,6 +5,7 @@ import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
 import { makeOnboarded, signInMerchant } from '../support/people/merchants.ts';
 import { portalVisitor } from '../support/people/portal.ts';
+import { makePlan } from '../support/plans.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let scope: Scope;
@@ -56,5 +57,18 @@ test('A request whose customer’s name shows nothing → the merchant’s list 
     const request = await makeRequest(app.db, scope, merchant, { customerName, memo });
     const list = (await visitor.open('/dashboard/payments')).html;
     assert.match(list, new RegExp(`href="/dashboard/payments/${request.id}">${name}`));
+  }
+});
+
+test('A plan whose name shows nothing → lists of merchant and partner call it by its day', async () => {
+  const merchant = await makeOnboarded(app.ctx, scope);
+  const plan = await makePlan(app.ctx, scope, merchant, { name: '\u200b' });
+  const { visitor } = await signInMerchant(app.url, merchant.account);
+  const portal = await portalVisitor(app.ctx, app.url, scope.partnerId);
+  for (const [page, path] of [
+    [await visitor.open('/dashboard/plans'), '/dashboard/plans'],
+    [await portal.open('/portal/plans?mode=test'), '/portal/plans'],
+  ] as const) {
+    assert.match(page.html, new RegExp(`href="${path}/${plan.id}">Plan `));
   }
 });

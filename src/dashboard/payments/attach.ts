@@ -6,6 +6,7 @@ import { isUuid } from '../../lib/ids.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { firstVisible } from '../../lib/text/visible.ts';
 import type { Outcome } from '../../payments/outcome.ts';
 import { readTransferKey, type TransferKey, type TransferRow, writeTransferKey } from '../../payments/transfers.ts';
 import { askForRest, attachUnmatched } from '../../payments/unmatched/attach.ts';
@@ -181,7 +182,7 @@ function option(words: Words, one: Attachable, { row, key, partner }: Wanted, no
 function facts(words: Words, one: Attachable, now: Date): Html {
   const { unmatched: t } = dashboardTexts(words);
   const requested = formatFiat(one.fiatInt, one.fiatCode, words.language);
-  const what = one.customerName ?? one.memo;
+  const what = firstVisible(one.customerName, one.memo);
   return html`
     <p>
       <strong>${requested}</strong> <bdi class="quiet">${groupMicro(words, one.dueMicro)} USDC</bdi>

@@ -5,6 +5,7 @@ import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { receiptNumber } from '../../lib/text/receipt-number.ts';
+import { firstVisible } from '../../lib/text/visible.ts';
 import { queryFindings } from '../../payments/findings.ts';
 import { type PaymentProgress, readProgress, type TransferProgress } from '../../payments/proof/progress.ts';
 import { writeTransferKey } from '../../payments/transfers.ts';
@@ -175,7 +176,7 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
   const isPartial = row.proof_status === 'none' && row.status !== 'voided' && progress.receivedMicro > 0n;
   const displayStatus = isPartial ? 'part' : dashboardStatusOf(row);
   const paidAt = row.proof_verified_at;
-  const unnamed = row.customer_name === null && row.memo === null;
+  const unnamed = firstVisible(row.customer_name, row.memo) === null;
   const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((detail) => detail !== null);
   return card(
     html`
