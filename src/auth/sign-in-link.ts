@@ -122,10 +122,16 @@ export async function storeInvitation(
 export type LinkOpened = { kind: UserKind; token: string; browser: string | null; host: HostOwner };
 
 /**
- * A user with the link's address; `role` and `partner_name` are null for an operator. A user who has a passkey must use
- * it: the link alone does not sign in.
+ * A user with the link's address; `role`, `partner_name` and `partner_slug` are null for an operator. A user who has a
+ * passkey must use it: the link alone does not sign in.
  */
-export type LinkUser = { id: string; role: Role | null; partner_name: string | null; passkey: boolean };
+export type LinkUser = {
+  id: string;
+  role: Role | null;
+  partner_name: string | null;
+  partner_slug: string | null;
+  passkey: boolean;
+};
 
 export type LinkState =
   | { state: 'unknown' | 'used' | 'expired' | 'other_browser' }
@@ -152,6 +158,7 @@ export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, op
     select l.email, l.used_at is not null as used, l.expires_at <= ${ctx.clock.now()} as expired,
       coalesce(l.browser_hash in ${list(hashesOf(ctx, 'browser', opened.browser ?? ''))}, true) as own_browser,
       (select coalesce(json_agg(json_build_object('id', u.id, 'role', u.role, 'partner_name', p.name,
+          'partner_slug', p.slug,
           'passkey', exists (select from passkeys k where k.user_id = u.id)) order by p.name, u.id), '[]')
         from users u left join partners p on p.id = u.partner_id where ${fits(ctx.db, opened)}) as users
     from sign_in_links l where l.token_hash in ${list(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}`;

@@ -89,11 +89,11 @@ export function openPage(words: Words, realm: Realm, action: string, email: stri
     <h1>${fill(t.open, { email })}</h1>
     ${card(
       (several || kept.length === 0) && html`<p>${several ? t.choose : t.openRest}</p>`,
-      ...open.map(({ id, partner_name }) =>
+      ...open.map((user) =>
         form({
           action: action,
-          inside: html`<input type="hidden" name="user" value="${id}">`,
-          submit: partner_name === null ? t.signIn : fill(t.signInTo, { partner: partner_name }),
+          inside: html`<input type="hidden" name="user" value="${user.id}">`,
+          submit: user.partner_name === null ? t.signIn : fill(t.signInTo, { partner: nameOf(user, several) }),
         }),
       ),
       kept.length > 0 &&
@@ -105,4 +105,11 @@ export function openPage(words: Words, realm: Realm, action: string, email: stri
   `;
 }
 
-const namesOf = (users: LinkUser[]) => users.map(({ partner_name }) => partner_name).join(', ');
+/**
+ * A partner's name and, if there is a choice, its slug. A partner chooses its own name, and whom it invites, so that
+ * name alone could pass for another partner's.
+ */
+const nameOf = ({ partner_name, partner_slug }: LinkUser, several: boolean) =>
+  several ? `${partner_name} (${partner_slug})` : `${partner_name}`;
+
+const namesOf = (users: LinkUser[]) => users.map((user) => nameOf(user, true)).join(', ');
