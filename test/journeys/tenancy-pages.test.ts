@@ -3,7 +3,9 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { theService } from '../../src/audit/write.ts';
+import type { Role } from '../../src/auth/roles.ts';
 import type { Scope } from '../../src/db/connection.ts';
+import { createShell } from '../../src/merchants/create.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makeEvents } from '../support/deliveries.ts';
@@ -25,7 +27,7 @@ let routes: Route[];
 
 type Owner = Awaited<ReturnType<typeof makePartner>>;
 /** `word` stands in each name, memo and address of the merchant's data, and nowhere else. */
-type Shop = { scope: Scope; word: string; merchant: Onboarded; starts: string[] };
+type Shop = { scope: Scope; word: string; merchant: Onboarded; shellId: string; starts: string[] };
 let owner: Owner;
 let stranger: Owner;
 let ours: Shop;
@@ -65,7 +67,8 @@ async function makeShop(scope: Scope, word: string): Promise<Shop> {
   await makePlan(ctx, scope, merchant, { name: `${word} lessons`, ...customer, firstOn: '2026-01-31' });
   await turnAt(ctx, '2026-01-31T00:00:00.000Z');
   await makeEvents(db, scope, 1, JSON.stringify({ order: word }));
-  await setUrl(ctx, theService, scope, `http://127.0.0.1:9/${word}`);
+  await setUrl(ctx, theService, scope, `http://127.0.0.1:9/hidden/${word}`);
+  const shell = await createShell(ctx, theService, scope, { business_name: `${word} Kiosk`, display_currency: 'EUR' });
   await makeKey(db, scope);
   const chainId = scope.testMode ? 31337 : 31338;
   const [free, refunding] = [0, 1].map(() => `0x${randomBytes(32).toString('hex')}`) as [string, string];
@@ -80,7 +83,13 @@ async function makeShop(scope: Scope, word: string): Promise<Shop> {
       to_address, usdc_micro, state, noted_at)
     values (${scope.partnerId}, ${scope.testMode}, ${chainId}, ${refunding}, 0, ${merchant.id}, ${token},
       ${merchant.wallet}, ${payer}, 50000000, 'returning', now())`;
-  return { scope, word, merchant, starts: [`/dashboard/give-back/${chainId}_${refunding}_0`, `/pay/${paying.id}`] };
+  return {
+    scope,
+    word,
+    merchant,
+    shellId: shell.id,
+    starts: [`/dashboard/give-back/${chainId}_${refunding}_0`, `/pay/${paying.id}`],
+  };
 }
 
 type Headers = Record<string, string>;
@@ -91,8 +100,8 @@ const merchantOf =
   ({ scope, merchant }: Shop): Person =>
   async () => ({ cookie: `dashboard-session=${await sessionOf(app.ctx, scope, merchant)}` });
 const userOf =
-  ({ partner }: Owner): Person =>
-  async () => ({ cookie: `portal-session=${(await portalPerson(app.ctx, partner.id)).token}` });
+  ({ partner }: Owner, role: Role = 'owner'): Person =>
+  async () => ({ cookie: `portal-session=${(await portalPerson(app.ctx, partner.id, role)).token}` });
 
 const newClient = () => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(256)}`;
 
@@ -176,7 +185,7 @@ async function asked(place: Found): Promise<Found[]> {
   const [row] = await app.owner<{ request: string; hash: string }[]>`
     select (select id::text from requests where account_id = ${merchant.id} limit 1) as request,
       (select tx_hash from transfers where account_id = ${merchant.id} limit 1) as hash`;
-  const values = [merchant.id, merchant.wallet, row?.request ?? '', row?.hash ?? ''];
+  const values = [merchant.id, row?.request ?? '', row?.hash ?? ''];
   const names = [...reads.of(place).query].filter((name) => name !== 'mode');
   return names.flatMap((name) =>
     values.map((value) => {
@@ -243,6 +252,29 @@ test('A merchant of the same partner, in the same or the other mode → sees and
 test('On another partner’s own host the owner and the merchant themselves see and change nothing', async () => {
   await tryAll(userOf(owner), ofPortal, ofOwner(), onStrangersHost());
   await tryAll(merchantOf(ours), ofDashboard, ofOwner(), onStrangersHost());
+});
+
+/** What lets somebody act: keys, what can be seen of them, onboarding links, a webhook's path and secret. */
+const secrets = /qt_(?:test|live)_?\w*…\w{4}|\/onboard\/[\w-]{20}|\/hidden\/|whsec_[\w+/]{20}/;
+
+test('No page or file shows a viewer what lets somebody act, nor onboarding links to a developer in live mode', async () => {
+  const shownTo = async (person: Person, mode: string, what: RegExp) => {
+    const { shellId } = mode === 'live' ? live : ours;
+    const starts = [`/portal/merchants/${shellId}?mode=${mode}`, `/portal?mode=${mode}`];
+    const places = await placesOf(person, starts, '/portal');
+    const headers = await person();
+    const shown: string[] = [];
+    for (const place of places.filter(({ method }) => method === 'GET').map(inMode(mode)))
+      if (what.test((await send(place, headers)).text)) shown.push(place.pattern);
+    return shown;
+  };
+  for (const mode of ['test', 'live']) {
+    assert.deepEqual(await shownTo(userOf(owner, 'viewer'), mode, secrets), [], mode);
+    const owners = await shownTo(userOf(owner), mode, secrets);
+    for (const known of ['/portal/keys', '/portal/webhooks', '/portal/merchants/:account_id'])
+      assert.ok(owners.includes(known), `${mode} ${known}: ${owners}`);
+  }
+  assert.deepEqual(await shownTo(userOf(owner, 'developer'), 'live', /\/onboard\/[\w-]{20}/), []);
 });
 
 test('The users of a partner that is switched off read, and change nothing but their own sign-in', async () => {

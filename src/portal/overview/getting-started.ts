@@ -58,9 +58,10 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
     findPayableMerchant(ctx, scope),
   ]);
   const key = keys.rows.find(({ revoked_at }) => revoked_at === null);
+  const hint = may(user, 'keys.read', mode) ? key?.hint : undefined;
   const values: SnippetValues = {
     baseUrl: ctx.config.baseUrl,
-    key: made ?? key?.hint ?? `qt_${mode}_…`,
+    key: made ?? hint ?? `qt_${mode}_…`,
     accountId: payable ?? '…',
   };
   const done: Record<Step, boolean> = {
