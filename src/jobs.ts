@@ -24,6 +24,7 @@ import { alarmSilentChains } from './payments/silent-chains.ts';
 import { forgetSubmitted } from './payments/submitted/follow.ts';
 import { chargeDue } from './plans/charge.ts';
 import { foreseeCharges } from './plans/collect/foresee.ts';
+import { findOvertaken } from './plans/collect/overtaken.ts';
 import { onRemoved } from './plans/collect/removed.ts';
 import { collectDue, collectionsDue } from './plans/collect/run.ts';
 import { chargeDueAt, revokeDueAt } from './plans/due.ts';
@@ -174,7 +175,7 @@ function loopsOf(chain: ChainConfig): Loop[] {
     {
       name: `follow what is relayed on ${chain.chainId}`,
       everyMs: 2 * minute,
-      run: (ctx) => followRelays(ctx, chain),
+      run: (ctx) => followRelays(ctx, chain, findOvertaken),
       queue: { due: relayDue(chain), wakes: ['transfers'], restMs: 250, repeatMs: liveMsOf(chain) },
     },
   ];

@@ -4,6 +4,7 @@ import type { Hex } from '../../src/chain/rpc.ts';
 import type { SignedAuthorization } from '../../src/payments/authorized/authorization.ts';
 import { readAuthorizationOutcome } from '../../src/payments/authorized/outcome.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
+import { usdcBalance } from '../../src/sandbox/wallet.ts';
 import { type AuthorizedFixtures, authorizedFixtures } from '../support/payments/authorized-fixtures.ts';
 
 let f: AuthorizedFixtures;
@@ -98,4 +99,29 @@ test('less is signed and executed under the same nonce → counts as a failure o
   }
   const fourth = await f.sign(request, from, { counter: 3 });
   assert.equal((await f.submit(request, fourth)).kind, 'too_often');
+});
+
+test('a signed payment waits for the relayer’s signature, and the request is paid otherwise → it is never sent', async () => {
+  const request = await f.request();
+  const payer = await f.payer();
+  const signed = await f.sign(request, payer);
+  const signers = f.ctx.config.relayer.signers.map(({ address }) => ({ address, url: 'http://127.0.0.1:9' }));
+  const away = { ...f.ctx, config: { ...f.ctx.config, relayer: { signers } } };
+  assert.equal((await f.submit(request, signed, BigInt(request.usdc_micro), away)).kind, 'sent');
+  await f.pay(request);
+  await f.settle();
+  assert.equal((await f.read(request)).proof_status, 'verified');
+  const before = await f.sent();
+  await f.db.sql`
+    update relay_transactions set allotted_at = now() - interval '1 hour', tried_at = null where state = 'allotted'`;
+  await f.follow();
+  await f.settle();
+  await f.settle();
+  assert.equal(await f.sent(), before + 1, 'its nonce is used up');
+  assert.equal(await usdcBalance(f.chain, payer.address), 10n ** 9n);
+  const key = {
+    ...{ chainId: f.chain.chainId, tokenAddress: f.token.address, authorizer: payer.address },
+    nonce: Buffer.from(signed.nonce.slice(2), 'hex'),
+  };
+  assert.equal((await readAuthorizationOutcome(f.ctx, f.scope, request.id, key))?.state, 'failed');
 });

@@ -5,6 +5,7 @@ import { followRelays } from '../../src/chain/relay/follow.ts';
 import { canRelay, dispatch, readRelay, relayerAddresses, simulate } from '../../src/chain/relay/relay.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { type Change, listenForChanges } from '../../src/db/changes.ts';
+import { findOvertaken } from '../../src/plans/collect/overtaken.ts';
 import { headNumber, sendTransaction } from '../../src/sandbox/wallet.ts';
 import { type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
 import { testRelayer } from '../support/chain/relayer.ts';
@@ -154,7 +155,7 @@ test('a block replaced by another of the same number → the relayer asks at onc
   await f.read();
   // Nothing is older than it is: only the replaced block can be why the chain is asked.
   await f.db.sql`update relay_accounts set look_at = now(), counted_at = now(), checked_at = now()`;
-  await followRelays(f.ctx, f.chain);
+  await followRelays(f.ctx, f.chain, findOvertaken);
   assert.equal(await f.state(id), 'sent');
   await f.follow();
   await f.read();

@@ -9,6 +9,7 @@ import { followRelays } from '../../src/chain/relay/follow.ts';
 import { dispatch, dispatchAll } from '../../src/chain/relay/relay.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
+import { findOvertaken } from '../../src/plans/collect/overtaken.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { passTime, type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
 import { fundRelayer, testRelayerKey } from '../support/chain/relayer.ts';
@@ -197,7 +198,7 @@ test('a signer that refused everything for a minute and is back → the first ca
   assert.deepEqual(await Promise.all(ids.map(f.state)), ['allotted', 'allotted']);
   signer.forbids = () => false;
   await passTime(f.db, 2); // sooner than what waits is tried again
-  await followRelays(ctx, f.chain);
+  await followRelays(ctx, f.chain, findOvertaken);
   const variants = await f.db.sql`select relay_id, cancels from relay_variants where relay_id = any(${ids}::uuid[])`;
   assert.deepEqual(
     variants.map(({ relay_id, cancels }) => [relay_id, cancels]),

@@ -44,22 +44,29 @@ export async function dispatchAll(ctx: Context, relayIds: readonly string[]): Pr
     const { chain_id, from_address: address } = part[0] as RelayRow;
     const chain = findChain(allChains(ctx.chains), chain_id);
     const account = chain && (await selectAccount(ctx.db.sql, { chainId: chain.chainId, address }));
-    if (chain && account) await dispatchRows(ctx, chain, part, account);
+    if (chain && account) await dispatchRows(ctx, chain, part, account, new Set());
   }
 }
 
-/** The same for calls of one account that were read already. */
+/**
+ * The same for calls of one account that were read already.
+ *
+ * @param overtaken those whose nonces are only to be used up, if they are not signed yet
+ */
 export async function dispatchRows(
   ctx: Context,
   chain: ChainConfig,
   rows: readonly RelayRow[],
   account: AccountState,
+  overtaken: ReadonlySet<string>,
 ): Promise<void> {
   const near = rows.filter(({ nonce }) => Number(nonce) < account.chainNonce + maxInFlight);
   const unreached = near.filter((row) => row.state === 'sent' && !row.reached);
   await rebroadcast(ctx, chain, unreached, false);
   const offer = firstOffer(account, limitsOf(chain));
-  const unsigned = near.filter((row) => row.state === 'allotted').map((row) => ({ row, offer, cancels: false }));
+  const unsigned = near
+    .filter((row) => row.state === 'allotted')
+    .map((row) => ({ row, offer, cancels: overtaken.has(row.id) }));
   await sendVariants(ctx, chain, unsigned, account.head);
 }
 

@@ -20,7 +20,7 @@ import {
 import { updateAccountAlarms } from './alarms.ts';
 import { closeGap } from './gaps.ts';
 import { selectFound } from './outcome-store.ts';
-import { sendPending } from './resend.ts';
+import { type FindOvertaken, sendPending } from './resend.ts';
 import { type FoundCall, settleFound, settleOthers } from './settle.ts';
 import { type RelayRow, type StoredVariant, selectLive, selectVariants } from './store.ts';
 
@@ -42,20 +42,25 @@ export const liveMsOf = ({ pollMs }: ChainConfig): number => 4 * pollMs;
  *
  * @returns how many calls were under way
  */
-export async function followRelays(ctx: Context, chain: ChainConfig): Promise<number> {
+export async function followRelays(ctx: Context, chain: ChainConfig, findOvertaken: FindOvertaken): Promise<number> {
   const addresses = new Set([...relayerAddresses(ctx), ...(await selectAddresses(ctx.db.sql, chain.chainId))]);
-  const counts = await Promise.all([...addresses].map((address) => followAccount(ctx, chain, address)));
+  const counts = await Promise.all([...addresses].map((address) => followAccount(ctx, chain, address, findOvertaken)));
   return counts.reduce((all, count) => all + count, 0);
 }
 
-async function followAccount(ctx: Context, chain: ChainConfig, address: Hex): Promise<number> {
+async function followAccount(
+  ctx: Context,
+  chain: ChainConfig,
+  address: Hex,
+  findOvertaken: FindOvertaken,
+): Promise<number> {
   const account = { chainId: chain.chainId, address };
   const newsMs = signerOf(ctx, address) ? liveMsOf(chain) : null;
   if (!(await claimAccount(ctx.db.sql, account, newsMs))) return 0;
   let live = 0; // after a failure it is looked at again when it is due
   let isBlocked = true;
   try {
-    live = await checkAccount(ctx, chain, account);
+    live = await checkAccount(ctx, chain, account, findOvertaken);
     isBlocked = live === 0 && blockerOf(await selectAccount(ctx.db.sql, account), chain) !== null;
   } catch (error) {
     if (isUnreachable(error)) throw error;
@@ -69,7 +74,12 @@ async function followAccount(ctx: Context, chain: ChainConfig, address: Hex): Pr
   return live;
 }
 
-async function checkAccount(ctx: Context, chain: ChainConfig, key: Account): Promise<number> {
+async function checkAccount(
+  ctx: Context,
+  chain: ChainConfig,
+  key: Account,
+  findOvertaken: FindOvertaken,
+): Promise<number> {
   const { sql } = ctx.db;
   const heads = await selectHeads(sql, chain.chainId);
   let account = await selectAccount(sql, key);
@@ -96,7 +106,7 @@ async function checkAccount(ctx: Context, chain: ChainConfig, key: Account): Pro
   const open = report
     ? await settleOthers(ctx, chain, undecided, variants, { heads, counted: report })
     : undecided.filter((row) => row.state !== 'mined' && row.passed_block === null);
-  const isLate = await sendPending(ctx, chain, open, variants, account);
+  const isLate = await sendPending(ctx, chain, { open, variants, account, findOvertaken });
   if (report) {
     const first = open[0];
     const firstLive = live.length === 0 ? null : Number((first ?? live.at(-1))?.nonce);

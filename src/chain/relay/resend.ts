@@ -20,6 +20,20 @@ const lateAfterBlocks = 2;
 const refusedMs = 60_000;
 
 /**
+ * Which of these calls are not wanted any more, by their ids. A transfer of zero value takes the place of one that is
+ * not mined yet: the nonce must be used up.
+ */
+export type FindOvertaken = (ctx: Context, relayIds: readonly string[]) => Promise<ReadonlySet<string>>;
+
+export type Pending = {
+  open: readonly RelayRow[];
+  /** What was signed for them, the highest offers first. */
+  variants: Map<string, StoredVariant[]>;
+  account: AccountState;
+  findOvertaken: FindOvertaken;
+};
+
+/**
  * Sends what is not sent, and sends again under the same nonce, with higher fees, what is not mined in time. Only the
  * first call can be late; those behind it get higher fees when theirs no longer suffice.
  *
@@ -29,9 +43,7 @@ const refusedMs = 60_000;
 export async function sendPending(
   ctx: Context,
   chain: ChainConfig,
-  open: readonly RelayRow[],
-  variants: Map<string, StoredVariant[]>,
-  account: AccountState,
+  { open, variants, account, findOvertaken }: Pending,
 ): Promise<boolean> {
   const isOld = (ms: number | null, limitMs: number) => ms === null || ms >= limitMs;
   const first = open[0];
@@ -40,12 +52,27 @@ export async function sendPending(
       ? row.allotted_ms >= dispatchGraceMs && (isOld(row.tried_ms, retryMs) || (row === first && isRefused(row)))
       : !row.reached && isOld(row.tried_ms, row.tried_ms === null ? dispatchGraceMs : retryMs),
   );
-  // If a signer has now signed a call that it refused, that call is not replaced.
-  await dispatchRows(ctx, chain, unsent, account);
   const late = lateCalls(chain, open, account);
   const unmined = (row: RelayRow): Unmined => ({ row, variants: variants.get(row.id) ?? [], account });
-  if (first && isRefused(first)) await cancel(ctx, chain, unmined(first));
-  else if (late.length > 0) await mapFew(late, resendsAtOnce, (row) => resend(ctx, chain, unmined(row), row === first));
+  const wanted = [...new Set([...unsent, ...late])].filter((row) => !isCancelled(unmined(row)));
+  const overtaken = await findOvertaken(
+    ctx,
+    wanted.map(({ id }) => id),
+  );
+  const isReplaced = (row: RelayRow) => row.state === 'sent' && overtaken.has(row.id);
+  for (const row of wanted.filter(isReplaced)) await cancel(ctx, chain, unmined(row), 'is not wanted any more');
+  // If a signer has now signed a call that it refused, that call is not replaced.
+  await dispatchRows(
+    ctx,
+    chain,
+    unsent.filter((row) => !isReplaced(row)),
+    account,
+    overtaken,
+  );
+  const again = late.filter((row) => !isReplaced(row));
+  if (first && isRefused(first)) await cancel(ctx, chain, unmined(first), 'is refused by its signer or every endpoint');
+  else if (again.length > 0)
+    await mapFew(again, resendsAtOnce, (row) => resend(ctx, chain, unmined(row), row === first));
   // A reorganisation can have removed it before its block was seen, and a chain may make its next block only for it.
   else if (first?.reached && isOverdueOn(chain, first)) await rebroadcastIfDue(ctx, chain, first);
   return late.length > 0;
@@ -71,6 +98,9 @@ const isUnderpriced = ({ reached, trouble }: RelayRow) => !reached && trouble?.s
 /** A call that is not mined, its account, and what was signed for it, the highest offer first. */
 type Unmined = { row: RelayRow; variants: readonly StoredVariant[]; account: AccountState };
 
+/** Whether a transfer of zero value was already signed in place of a call. */
+const isCancelled = ({ variants }: Pick<Unmined, 'variants'>) => variants.some(({ cancels }) => cancels);
+
 /**
  * Raises the fees if they are too low or the call is the first in the queue. Otherwise, or if that is not signed, sends
  * the same bytes to all endpoints.
@@ -85,7 +115,7 @@ async function resend(
   if (!best) return;
   const isLow = best.maxFeeWei < account.baseFeeWei + account.priorityFeeWei;
   const offer = isFirst || isLow || isUnderpriced(row) ? raisedOffer(best, account, limitsOf(chain)) : null;
-  const next = offer ? [{ row, offer, cancels: best.cancels }] : [];
+  const next = offer ? [{ row, offer, cancels: isCancelled({ variants }) }] : [];
   if ((await sendVariants(ctx, chain, next, account.head)) > 0) return;
   // Nothing new was signed: an endpoint that has lost the call gets the same bytes once more.
   await rebroadcastIfDue(ctx, chain, row);
@@ -97,16 +127,22 @@ async function rebroadcastIfDue(ctx: Context, chain: ChainConfig, row: RelayRow)
 }
 
 /**
- * Replaces a call that its signer or all endpoints refuse with a transfer of zero value. If an endpoint has kept the
- * call after all, the chain decides which of the two is mined.
+ * Replaces a call with a transfer of zero value. If an endpoint has kept the call after all, the chain decides which of
+ * the two is mined. Where the limit leaves no room for a higher offer, endpoints that lack the call get the same one.
+ *
+ * @param why for the log, of the call
  */
-async function cancel(ctx: Context, chain: ChainConfig, { row, variants, account }: Unmined): Promise<void> {
+async function cancel(
+  ctx: Context,
+  chain: ChainConfig,
+  { row, variants, account }: Unmined,
+  why: string,
+): Promise<void> {
   const [best] = variants;
   const limits = limitsOf(chain);
-  const offer = best ? raisedOffer(best, account, limits) : firstOffer(account, limits);
-  ctx.log.warn(
-    { relay_id: row.id },
-    'a relayed call is refused by its signer or by every endpoint; its nonce is used up',
-  );
-  if (offer) await sendVariants(ctx, chain, [{ row, offer, cancels: true }], account.head);
+  const offer = best ? (raisedOffer(best, account, limits) ?? offerOf(best)) : firstOffer(account, limits);
+  ctx.log.warn({ relay_id: row.id }, `a relayed call ${why}; its nonce is used up`);
+  await sendVariants(ctx, chain, [{ row, offer, cancels: true }], account.head);
 }
+
+const offerOf = ({ maxFeeWei, priorityFeeWei }: StoredVariant) => ({ maxFeeWei, priorityFeeWei });

@@ -28,7 +28,7 @@ export type KnownRow = CollectionRow & {
 const reportedHours = 24;
 
 /** The sum of the transfers that count for a request `r`. */
-const countedOf = (sql: Sql | Tx) => sql`
+export const countedOf = (sql: Sql | Tx) => sql`
   (select coalesce(sum(t.value), 0) from transfers t
     where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts)::text`;
 
@@ -38,15 +38,19 @@ const isBeingPaid = (sql: Sql | Tx) => sql`
     where b.partner_id = r.partner_id and b.test_mode = r.test_mode and b.subject_id = r.id
       and b.purpose = 'authorization' and b.state in ('allotted', 'sent', 'mined')))`;
 
+/** The same, or whether somebody has reported a payment of it that was not read. */
+export const isPaymentSeen = (sql: Sql) => sql`
+  (${isBeingPaid(sql)} or exists (select from payment_hints h
+    where h.partner_id = r.partner_id and h.test_mode = r.test_mode and h.request_id = r.id
+      and h.state in ('seen', 'mined') and h.heard_at > now() - ${`${reportedHours} hours`}::interval
+      and not exists (select from transfers t where (t.chain_id, t.tx_hash) = (h.chain_id, h.tx_hash))))`;
+
 /** Reads all data that decides about taken charges. Those that have moved on are missing. */
 export function selectKnown(sql: Sql, taken: Taken[]): Promise<KnownRow[]> {
   return sql<KnownRow[]>`
     select c.*, r.usdc_micro, r.fiat_int, r.fiat_code, r.wallet_address, r.wallet_chain_ids, r.reference, r.proof_status,
       ${seenStatus(sql)} as status, ${countedOf(sql)} as counted_micro,
-      ${isBeingPaid(sql)} or exists (select from payment_hints h
-        where h.partner_id = r.partner_id and h.test_mode = r.test_mode and h.request_id = r.id
-          and h.state in ('seen', 'mined') and h.heard_at > now() - ${`${reportedHours} hours`}::interval
-          and not exists (select from transfers t where (t.chain_id, t.tx_hash) = (h.chain_id, h.tx_hash))) as payment_seen,
+      ${isPaymentSeen(sql)} as payment_seen,
       m.disabled_by_partner or m.disabled_by_operator as merchant_disabled, w.disabled_at is not null as partner_disabled
     from unnest(${taken.map((one) => one.partner_id)}::uuid[], ${taken.map((one) => one.test_mode)}::boolean[],
         ${taken.map((one) => one.request_id)}::uuid[], ${taken.map((one) => one.due_at.toISOString())}::timestamptz[])

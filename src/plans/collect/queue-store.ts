@@ -52,7 +52,10 @@ export function takeDue(
 /** A charge whose transaction the chain has decided. */
 export type DecidedRow = CollectionRow & {
   relay_state: 'final' | 'reverted' | 'lost';
-  /** Whether no endpoint took it, and a transfer of zero value was mined in its place. */
+  /**
+   * Whether a transfer of zero value was mined in its place: no endpoint took it, or something had overtaken it, which
+   * is the charge's `reason` then.
+   */
   cancelled: boolean;
 };
 
@@ -76,17 +79,18 @@ export async function updateCharged(sql: Sql, rows: CollectionRow[], now: Date):
 /**
  * Whether somebody has paused or ended a plan `p`. A plan that made its last charge has ended without anybody's action.
  */
-const isOver = (sql: Sql) => sql`
+export const isOver = (sql: Sql) => sql`
   (p.state = 'paused' or (p.state = 'ended' and p.charges is distinct from p.max_charges))`;
 
 /**
  * Makes charges due again whose transactions moved nothing. A transaction that no endpoint took cost a fee and delayed
- * those after it, like one that was reverted, so it must not be sent again at once. A charge of a plan that was paused
- * or ended meanwhile is stopped instead.
+ * those after it, like one that was reverted, so it must not be sent again at once; one that was overtaken may be. A
+ * charge of a plan that was paused or ended meanwhile is stopped instead.
  */
 export async function updateReturned(sql: Sql, rows: DecidedRow[], now: Date): Promise<void> {
   if (rows.length === 0) return;
-  const reverted = rows.map((row) => row.relay_state === 'reverted' || row.cancelled);
+  const isRefused = (row: DecidedRow) => row.cancelled && row.reason === null;
+  const reverted = rows.map((row) => row.relay_state === 'reverted' || isRefused(row));
   await sql`
     update collections c set reverted = k.reverted,
       state = case when ${isOver(sql)} then 'stopped' else 'waiting' end,

@@ -8,6 +8,7 @@ import { callRpc, type Hex } from '../../../src/chain/rpc.ts';
 import type { ChainConfig } from '../../../src/config/chains.ts';
 import type { Context } from '../../../src/context.ts';
 import type { Database } from '../../../src/db/connection.ts';
+import { findOvertaken } from '../../../src/plans/collect/overtaken.ts';
 import { devUsdcAddress } from '../../../src/sandbox/usdc.ts';
 import { testContext } from '../app.ts';
 import { testDatabase } from '../database.ts';
@@ -52,7 +53,7 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
     follow: async (within: Context = ctx) => {
       await arrived();
       await passTime(database.db, 60);
-      return followRelays(within, within.chains.test[0] ?? chain);
+      return followRelays(within, within.chains.test[0] ?? chain, findOvertaken);
     },
     /** Reads the chain, so that its head is known. */
     read: async () => {

@@ -3,6 +3,7 @@ import { scopeOf } from '../../../src/auth/scope.ts';
 import { followRelays } from '../../../src/chain/relay/follow.ts';
 import { dispatch } from '../../../src/chain/relay/relay.ts';
 import { connect } from '../../../src/db/connection.ts';
+import { findOvertaken } from '../../../src/plans/collect/overtaken.ts';
 import { devUsdcAddress } from '../../../src/sandbox/usdc.ts';
 import { idleChain, testContext } from '../app.ts';
 import { accessTo } from '../database.ts';
@@ -21,5 +22,5 @@ for (;;) {
   const id = await allotAlone(ctx, call());
   if (process.env.RELAY_DIES === 'allotted') process.kill(process.pid, 'SIGKILL');
   await dispatch(ctx, id);
-  await followRelays(ctx, chain);
+  await followRelays(ctx, chain, findOvertaken);
 }

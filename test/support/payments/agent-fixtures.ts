@@ -3,6 +3,7 @@ import { callRpc } from '../../../src/chain/rpc.ts';
 import { limitsOf } from '../../../src/config/chains.ts';
 import { runJobs } from '../../../src/jobs.ts';
 import { freePort } from '../../../src/lib/ports.ts';
+import { findOvertaken } from '../../../src/plans/collect/overtaken.ts';
 import type { NewRequest, RequestRow } from '../../../src/requests/store.ts';
 import { headNumber } from '../../../src/sandbox/wallet.ts';
 import { startApp, testConfig } from '../app.ts';
@@ -55,7 +56,7 @@ export async function agentFixtures() {
     /** Has the relayer look at its account now. */
     lookAtAccount: async () => {
       await lookAnew(db);
-      await followRelays(ctx, node.chain);
+      await followRelays(ctx, node.chain, findOvertaken);
     },
     stop: async () => {
       stop.abort();

@@ -10,6 +10,7 @@ import {
   type SignedAuthorization,
 } from '../../../src/payments/authorized/authorization.ts';
 import { submitAuthorization } from '../../../src/payments/authorized/submit.ts';
+import { findOvertaken } from '../../../src/plans/collect/overtaken.ts';
 import { authorizationNonce } from '../../../src/requests/authorization-nonce.ts';
 import type { RequestRow } from '../../../src/requests/store.ts';
 import { sendTransaction } from '../../../src/sandbox/wallet.ts';
@@ -32,7 +33,7 @@ export async function authorizedFixtures() {
   await learnDomains(chain);
   const follow = async () => {
     await lookAnew(fixtures.db);
-    await followRelays(fixtures.ctx, chain);
+    await followRelays(fixtures.ctx, chain, findOvertaken);
   };
   await follow();
   const all = {

@@ -10,6 +10,7 @@ import { dayMs } from '../../../src/lib/durations.ts';
 import { matchPending } from '../../../src/payments/match.ts';
 import { verifyFinal } from '../../../src/payments/proof/verify.ts';
 import { chargeDue } from '../../../src/plans/charge.ts';
+import { findOvertaken } from '../../../src/plans/collect/overtaken.ts';
 import { onRemoved } from '../../../src/plans/collect/removed.ts';
 import { collectDue } from '../../../src/plans/collect/run.ts';
 import type { CollectionRow } from '../../../src/plans/collect/store.ts';
@@ -156,7 +157,7 @@ export async function collectFixtures(
     },
     follow: async () => {
       await lookAnew(database.db);
-      await followRelays(ctx, chain);
+      await followRelays(ctx, chain, findOvertaken);
     },
     /** Waits until the watcher has read the chain's newest block. */
     caughtUp: () =>

@@ -5,6 +5,7 @@ import { type Access, connect } from '../../../src/db/connection.ts';
 import { matchPending } from '../../../src/payments/match.ts';
 import { verifyFinal } from '../../../src/payments/proof/verify.ts';
 import { chargeDue } from '../../../src/plans/charge.ts';
+import { findOvertaken } from '../../../src/plans/collect/overtaken.ts';
 import { collectDue } from '../../../src/plans/collect/run.ts';
 
 /** Runs every loop that a charge passes through, once. */
@@ -14,10 +15,10 @@ export async function runLoops(ctx: Context): Promise<void> {
   if (!chain) return;
   await matchPending(ctx);
   await verifyFinal(ctx);
-  await followRelays(ctx, chain);
+  await followRelays(ctx, chain, findOvertaken);
   await chargeDue(ctx, running);
   await collectDue(ctx, chain, running);
-  await followRelays(ctx, chain);
+  await followRelays(ctx, chain, findOvertaken);
 }
 
 /**
