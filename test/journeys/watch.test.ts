@@ -132,6 +132,27 @@ test('a reorganisation deeper than the stored blocks → read again from before 
   assert.deepEqual([...alarms.keys()], [`chain-deep-reorg:${fixtures.node.chain.chainId}`]);
 });
 
+test('a reorganisation deeper than the stored blocks removes payments below them too, down to the last block that still stands', async () => {
+  const late = { finality: [{ upToUsdcMicro: null, confirmations: 1_000 }] };
+  const reader = await fixtures.reader(undefined, late);
+  const kept = await fixtures.pay(16n);
+  await fixtures.node.mine(1);
+  const [lost, also] = [await fixtures.pay(17n), await fixtures.pay(18n)];
+  await fixtures.node.mine(6);
+  await pollUntil(reader, () => found(also));
+  await pollUntil(reader, async () => (await fixtures.cursor())?.number === (await headNumber(fixtures.node.chain)));
+  // As if more blocks were made since than are stored.
+  await fixtures.db.sql`delete from chain_blocks where number < (select number - 2 from chain_cursors)`;
+  fixtures.removed.length = 0;
+  const mined = (await fixtures.transfers()).find(({ tx_hash }) => tx_hash === lost);
+  await fixtures.node.reorg((await headNumber(fixtures.node.chain)) - Number(mined?.block_number) + 1);
+  await pollUntil(reader, async () => !(await found(lost)) && !(await found(also)));
+  assert.ok(await found(kept));
+  assert.deepEqual(fixtures.removed.map(({ txHash }) => txHash).sort(), [lost, also].sort());
+  const later = await fixtures.pay(19n);
+  await pollUntil(reader, () => found(later));
+});
+
 test('the only endpoint leads to another chain for a while → nothing that was read is given up', async () => {
   const foreign = await testChain({ chainId: 31_338 });
   const provider = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');

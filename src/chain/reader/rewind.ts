@@ -6,7 +6,8 @@ import * as store from './store.ts';
 
 /**
  * Walks back from the cursor to the last block that the provider's chain shares with what was read, and removes
- * everything after it. If even the oldest stored block is not shared, reading restarts just before that one.
+ * everything after it. If even the oldest stored block is not shared, reading restarts just before that one, or before
+ * payments below it whose blocks are gone too.
  *
  * @returns the new cursor
  * @throws ProviderFault when the provider contradicts itself, another provider or the configuration
@@ -29,11 +30,41 @@ export async function rewind(
   if (shared && ancestor.number === at.number) {
     throw new ProviderFault(`block ${at.number} is on its chain, but not the parent of the next`);
   }
-  const depth = at.number - ancestor.number;
-  const move = { from: at, to: ancestor, progress, lostBlocks: shared ? null : depth };
+  const to = shared ? ancestor : await findDeeper(reader, provider, ancestor);
+  const depth = at.number - to.number;
+  const move = { from: at, to, progress, lostBlocks: shared ? null : depth };
   await store.rewindTo(db, chain.chainId, reader.lease, move, reader.hooks.onRemoved);
-  reader.log.warn({ chain: chain.chainId, depth, block: ancestor.number }, 'the chain was reorganised');
-  return { number: ancestor.number, hash: ancestor.hash };
+  reader.log.warn({ chain: chain.chainId, depth, block: to.number }, 'the chain was reorganised');
+  return { number: to.number, hash: to.hash };
+}
+
+/**
+ * From where to read again where no stored block is on the chain any more. Finality can be further behind than the
+ * stored blocks reach, so payments that are not final may be in blocks below them that are gone as well. The blocks of
+ * these payments are searched for the newest one that is still on the chain: all below it are on the chain too.
+ *
+ * @param before the block before the oldest stored one
+ * @throws ProviderFault, RpcError
+ */
+async function findDeeper(reader: Reader, provider: RpcProvider, before: Header): Promise<Header> {
+  const blocks = await store.selectUnsettledBlocks(reader.db, reader.chain.chainId, before.number);
+  const readHeader = async (number: number) => {
+    const header = number === before.number ? before : await provider.rpc.header(number);
+    if (header?.number !== number) throw new ProviderFault(`it does not have block ${number} below its head`);
+    return header;
+  };
+  let found: Header | null = null;
+  let [gone, end] = [0, blocks.length];
+  while (gone < end) {
+    const middle = Math.floor((gone + end) / 2);
+    const block = blocks[middle] as store.Cursor;
+    const header = await readHeader(block.number);
+    if (header.hash === block.hash) [found, end] = [header, middle];
+    else gone = middle + 1;
+  }
+  // If the newest stands, nothing below the stored blocks was lost.
+  if (gone === 0) return before;
+  return found ?? readHeader(Math.max(0, (blocks.at(-1) as store.Cursor).number - 1));
 }
 
 /** One provider alone cannot remove blocks that another still has. */

@@ -67,6 +67,32 @@ export async function selectBlocks(db: Database, chainId: number): Promise<Map<n
   return new Map(rows.map((row) => [Number(row.number), row.hash]));
 }
 
+const maxUnsettled = 10_000;
+
+/**
+ * The newest blocks up to a number with transfers that a reorganisation may still remove, newest first: those that are
+ * not final for every amount, and those with payments that count and were not confirmed in time.
+ */
+export async function selectUnsettledBlocks(db: Database, chainId: number, upTo: number): Promise<Cursor[]> {
+  // Materialized: a plan that goes down through all blocks of the chain would read years of payments that are final.
+  const rows = await db.sql<{ number: string; hash: string }[]>`
+    with unsettled as materialized (
+      select block_number, block_hash from transfers where chain_id = ${chainId} and counts and final_at is null
+    ), unmatched as materialized (
+      select block_number, block_hash from transfers where chain_id = ${chainId} and judged_at is null
+    ), young as materialized (
+      select block_number, block_hash, final_at from transfers
+      where chain_id = ${chainId} and block_number <= ${upTo}
+        and block_number > (select final_number from chain_cursors where chain_id = ${chainId})
+      order by block_number desc limit ${maxUnsettled}
+    )
+    select block_number as number, min(block_hash) as hash
+    from (table unsettled union all table unmatched
+      union all select block_number, block_hash from young where final_at is null) known
+    where block_number <= ${upTo} group by block_number order by block_number desc limit ${maxUnsettled}`;
+  return rows.map((row) => ({ number: Number(row.number), hash: row.hash }));
+}
+
 /** Excludes every earlier holder of the lease: their writes find a greater fence. */
 export async function raiseFence(db: Database, chainId: number, lease: Lease): Promise<void> {
   await db.sql`update chain_cursors set fence = ${lease.fence} where chain_id = ${chainId} and fence < ${lease.fence}`;
