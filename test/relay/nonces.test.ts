@@ -158,6 +158,23 @@ test('the chain is reorganised beyond final blocks → their calls are sent agai
   assert.ok((await f.mined()) > count);
 });
 
+test('the chain is reorganised beyond final blocks → a call that had failed is not sent again: its caller has gone on since', async () => {
+  const old = await f.allot(f.call());
+  await dispatch(f.ctx, old);
+  await f.node.mine(4);
+  await f.read();
+  await f.follow();
+  await f.db.sql`update relay_transactions set state = 'reverted', succeeded = false where id = ${old}`;
+  const [nonce = 0] = await noncesOf([old]);
+  await f.node.reorg(8);
+  await f.rpc('anvil_dropAllTransactions');
+  assert.ok((await f.mined()) <= nonce);
+  for (let passes = 0; passes < 4; passes++) await settled();
+  assert.ok((await f.mined()) > nonce, 'its nonce is used up');
+  const [row] = await f.db.sql`select hash from relay_transactions where id = ${old}`;
+  assert.equal(await f.rpc('eth_getTransactionReceipt', [row?.hash]), null);
+});
+
 test('a nonce with a huge number → its account is not lost', async () => {
   await f.rpc('anvil_setNonce', [f.ctx.config.relayer.signers[0]?.address, toHex(5_000_000)]);
   await f.follow();

@@ -22,7 +22,8 @@ type GapCheck = {
 /**
  * Closes a gap: a nonce that the chain waits for and no call under way has. It opens when a chain goes back beyond what
  * was final, or after an endpoint claimed too many transactions; every later call would wait for ever. If the nonce had
- * a call, that call is sent again. Otherwise the next call gets it, or, if some wait already, a transfer of zero value.
+ * a call that succeeded, that call is sent again. One that failed is not: its caller has gone on since, and a customer
+ * may have paid in another way. Without a call the next one gets it, or, if some wait already, a transfer of zero value.
  */
 export async function closeGap(
   ctx: Context,
@@ -39,7 +40,7 @@ export async function closeGap(
   const last = account.gap?.nonce === nonce ? account.gap : null;
   if (last && last.triedMs < limitsOf(chain).resendMs) return;
   const existing = await selectByNonce(ctx.db.sql, key, nonce);
-  if (existing?.hash && !last) {
+  if (existing?.state === 'final' && !last) {
     await updateGap(ctx.db.sql, key, { nonce, maxFeeWei: 0n, priorityFeeWei: 0n });
     await rebroadcast(ctx, chain, [existing], true);
     return;
