@@ -163,3 +163,8 @@ test('a transaction of many transfers, all of which are confirmed → its logs a
   }
   assert.ok(reads < 20 * count, `${reads} reads of ${count} logs`);
 });
+
+test('the receipt of another transaction of the block with the same transfer → not confirmed', () => {
+  const evidence = told();
+  assert.equal(read(reference, { ...evidence, receipt: { ...evidence.receipt, txHash: word('0x9') } }), false);
+});

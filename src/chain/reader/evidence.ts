@@ -56,6 +56,7 @@ function hasSameBindings(evidence: Evidence, { ordinal, bindings }: SeenTransfer
 function isSameTransfer({ receipt, header }: Evidence, key: SeenTransfer): boolean {
   const log = receipt.logs[key.ordinal];
   return (
+    receipt.txHash === key.txHash &&
     receipt.success &&
     receipt.blockNumber === key.blockNumber &&
     isSameBlock(header, key) &&
