@@ -151,23 +151,27 @@ test('A charge was signed and no endpoint has it, and the customer pays by link 
   assert.deepEqual(await stateOf(plan), ['paid', null, 0]);
 });
 
-test('A charge offers too little to be mined, and the customer pays by link → it is replaced, not sent with higher fees', async () => {
-  const { plan, payer } = await allotted();
-  await of.rpc('evm_setAutomine', [false]);
-  try {
-    await of.db.sql`
-      update relay_transactions set allotted_at = now() - interval '1 hour', tried_at = null where state = 'allotted'`;
-    await of.follow();
-    assert.deepEqual(await relayOf(plan), { state: 'sent', variants: 1 });
-    await of.db.sql`
-      update requests set proof_status = 'attached' where id = ${(await requestOf(plan)).id}`;
-    await of.db.sql`
-      update relay_transactions set sent_at = now() - interval '1 hour', sent_head = -10 where state = 'sent'`;
-    await of.follow();
-    assert.deepEqual(await relayOf(plan), { state: 'sent', variants: 2 });
-  } finally {
-    await of.rpc('evm_setAutomine', [true]);
-  }
-  await of.collect();
-  assert.equal(await of.balance(payer.address), startMicro);
-});
+for (const [what, sentHead] of [
+  ['offers too little to be mined', -10],
+  ['waits while the chain makes no block', 1_000_000],
+] as const)
+  test(`A charge ${what}, and the customer pays by link → it is replaced, not sent again`, async () => {
+    const { plan, payer } = await allotted();
+    await of.rpc('evm_setAutomine', [false]);
+    try {
+      await of.db.sql`
+        update relay_transactions set allotted_at = now() - interval '1 hour', tried_at = null where state = 'allotted'`;
+      await of.follow();
+      assert.deepEqual(await relayOf(plan), { state: 'sent', variants: 1 });
+      await of.db.sql`update requests set proof_status = 'attached' where id = ${(await requestOf(plan)).id}`;
+      await of.db.sql`
+        update relay_transactions set sent_at = now() - interval '1 hour', sent_head = ${sentHead}
+        where state = 'sent'`;
+      await of.follow();
+      assert.deepEqual(await relayOf(plan), { state: 'sent', variants: 2 });
+    } finally {
+      await of.rpc('evm_setAutomine', [true]);
+    }
+    await of.collect();
+    assert.equal(await of.balance(payer.address), startMicro);
+  });

@@ -54,13 +54,14 @@ export async function sendPending(
   );
   const late = lateCalls(chain, open, account);
   const unmined = (row: RelayRow): Unmined => ({ row, variants: variants.get(row.id) ?? [], account });
-  const wanted = [...new Set([...unsent, ...late])].filter((row) => !isCancelled(unmined(row)));
+  const overdue = first && isOverdueOn(chain, first) ? [first] : [];
+  const asked = [...new Set([...unsent, ...late, ...overdue])].filter((row) => !isCancelled(unmined(row)));
   const overtaken = await findOvertaken(
     ctx,
-    wanted.map(({ id }) => id),
+    asked.map(({ id }) => id),
   );
   const isReplaced = (row: RelayRow) => row.state === 'sent' && overtaken.has(row.id);
-  for (const row of wanted.filter(isReplaced)) await cancel(ctx, chain, unmined(row), 'is not wanted any more');
+  for (const row of asked.filter(isReplaced)) await cancel(ctx, chain, unmined(row), 'is not wanted any more');
   // If a signer has now signed a call that it refused, that call is not replaced.
   await dispatchRows(
     ctx,
@@ -74,7 +75,7 @@ export async function sendPending(
   else if (again.length > 0)
     await mapFew(again, resendsAtOnce, (row) => resend(ctx, chain, unmined(row), row === first));
   // A reorganisation can have removed it before its block was seen, and a chain may make its next block only for it.
-  else if (first?.reached && isOverdueOn(chain, first)) await rebroadcastIfDue(ctx, chain, first);
+  else if (first?.reached && isOverdueOn(chain, first) && !isReplaced(first)) await rebroadcastIfDue(ctx, chain, first);
   return late.length > 0;
 }
 
