@@ -1167,6 +1167,7 @@ create table secret_key_marks (
   mark bytea,
   noted_at timestamp with time zone not null default now(),
   forgotten_at timestamp with time zone,
+  in_front_at timestamp with time zone,
   constraint secret_key_marks_pkey PRIMARY KEY (key_id)
 );
 alter table secret_key_marks enable row level security, force row level security;

@@ -7,6 +7,7 @@ import { isWellFormedKey, keyHashes, type ScopeName } from './api-keys.ts';
 import { countedUp } from './count.ts';
 import { type HostOwner, hostOwner } from './host.ts';
 import { scopeOf } from './scope.ts';
+import { refuseUnknownKey } from './unknown-here.ts';
 
 /** What one endpoint requires of a caller. */
 export type GateRule = { endpoint: string; perMinute: number; scope: ScopeName };
@@ -122,7 +123,7 @@ export type GateRow = {
  * not survive a power failure, so the commit does not wait for the disk.
  *
  * @param facts what the endpoint adds to the statement
- * @throws Refusal unauthorized, not_found (unknown host), partner_disabled, rate_limited, insufficient_scope: in this
+ * @throws Refusal unauthorized (unavailable if the key may be one of another node), not_found (unknown host), partner_disabled, rate_limited, insufficient_scope: in this
  * order
  */
 export async function passGate<F extends object>(
@@ -134,7 +135,7 @@ export async function passGate<F extends object>(
   const wanted = facts(ctx.db.sql);
   const alone = () => readAndCount(ctx, hashes, rule, owner, wanted);
   const row = await (wanted.together ? wanted.together({ hashes, owner }, rule, alone) : alone());
-  if (!row) throw refuse('unauthorized');
+  if (!row) throw await refuseUnknownKey(ctx);
   if (owner === undefined) throw refuse('not_found');
   if (owner !== null && owner !== row.slug) throw refuse('unauthorized');
   if (row.disabled) throw refuse('partner_disabled');

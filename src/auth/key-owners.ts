@@ -4,6 +4,7 @@ import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { Gathered } from '../lib/concurrency/gathered.ts';
 import { Hold } from '../lib/concurrency/hold.ts';
 import { type NamedKey, partnersOfKeys } from './gate.ts';
+import { refuseUnknownKey, UnknownHere } from './unknown-here.ts';
 
 const windowMs = 10_000;
 
@@ -34,13 +35,14 @@ export class KeyOwners {
    */
   async find(named: NamedKey, deadline: number): Promise<string> {
     const partner = await this.#lookups.ask(named, deadline);
-    if (partner === null) throw refuse('unauthorized');
+    if (partner === null) throw await refuseUnknownKey(this.#ctx);
     return partner;
   }
 
   /** Returns when the client may be answered: at once, or a second later if its key is one of many unknown ones. */
   async beforeAnswer(error: unknown, ip: string): Promise<void> {
-    if (!(error instanceof Refusal) || error.code !== 'unauthorized') return;
+    const isUnknown = error instanceof UnknownHere || (error instanceof Refusal && error.code === 'unauthorized');
+    if (!isUnknown) return;
     if (!this.#unknown.take(clientSubject(ip), this.#ctx.clock.now())) await this.#hold.wait();
   }
 

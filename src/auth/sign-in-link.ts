@@ -6,6 +6,7 @@ import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import type { HostOwner } from './host.ts';
 import type { Role } from './roles.ts';
 import { isToken, newToken } from './token.ts';
+import { refuseUnknownLink } from './unknown-here.ts';
 import type { UserKind } from './user-session.ts';
 
 /** A link is valid this long, and for one sign-in. */
@@ -149,7 +150,11 @@ function fits({ sql }: Database, { kind, host }: LinkOpened) {
     and (${host ?? null}::text is null or p.slug = ${host ?? null})`;
 }
 
-/** What opening a link would do. It changes nothing, because programs that scan mails open links too. */
+/**
+ * What opening a link would do. It changes nothing, because programs that scan mails open links too.
+ *
+ * @throws UnknownHere
+ */
 export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, opened: LinkOpened): Promise<LinkState> {
   if (!isToken(opened.token)) return { state: 'unknown' };
   const { sql } = ctx.db;
@@ -162,7 +167,10 @@ export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, op
           'passkey', exists (select from passkeys k where k.user_id = u.id)) order by p.name, u.id), '[]')
         from users u left join partners p on p.id = u.partner_id where ${fits(ctx.db, opened)}) as users
     from sign_in_links l where l.token_hash in ${list(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}`;
-  if (!row) return { state: 'unknown' };
+  if (!row) {
+    await refuseUnknownLink(ctx);
+    return { state: 'unknown' };
+  }
   if (row.used) return { state: 'used' };
   if (row.expired) return { state: 'expired' };
   if (!row.own_browser) return { state: 'other_browser' };

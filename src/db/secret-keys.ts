@@ -1,13 +1,24 @@
-import { decrypt, keyedHash, type SecretKey } from '../lib/encrypt.ts';
+import { minuteMs } from '../lib/durations.ts';
+import { decrypt, keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { StartFault } from '../lib/start-fault.ts';
 import type { Sql, Tx } from './connection.ts';
 import type { Fragment } from './sql.ts';
 
-type Mark = { key_id: string; mark: Uint8Array | null; forgotten_at: Date | null };
+/** `in_front_at`: when a running node last had the key in front; absent in a database that is not migrated yet. */
+type Mark = {
+  key_id: string;
+  mark: Uint8Array | null;
+  forgotten_at: Date | null;
+  in_front_at?: Date | null;
+  read_at: Date;
+};
 type KeyUse = { key_id: string; secrets: number; mails: number; example: Uint8Array };
 
 /** A mark that reveals nothing about the key and that no other key produces. */
 const markOf = (secret: SecretKey) => keyedHash(secret, 'mark', 'quittance');
+
+/** A node that had a key in front within this time, twice that in which it notes it again, still runs with it. */
+const inFrontMs = 2.5 * minuteMs;
 
 const where = 'SECRET_KEYS (in a sandbox the file secret-keys in DATA_DIR)';
 
@@ -18,14 +29,23 @@ const where = 'SECRET_KEYS (in a sandbox the file secret-keys in DATA_DIR)';
  * none
  */
 export async function findKeyFaults(sql: Sql, secrets: SecretKey[]): Promise<string[]> {
-  const marks = new Map((await sql<Mark[]>`select * from secret_key_marks`).map((mark) => [mark.key_id, mark]));
+  const marks = new Map((await selectMarks(sql)).map((mark) => [mark.key_id, mark]));
   const uses = new Map((await readKeyUses(sql)).map((row) => [row.key_id, row]));
   const ids = [...new Set([...marks.keys(), ...uses.keys()])].sort();
   return ids.flatMap((id) => {
     const [secret, mark, use] = [secrets.find((one) => one.id === id), marks.get(id), uses.get(id)];
-    if (!secret) return mark?.forgotten_at ? [] : [lost(id, use)];
+    if (!secret) return mark?.forgotten_at ? [] : [lost(id, use, mark)];
     return isSame(secret, mark, use) ? [] : [differs(id)];
   });
+}
+
+const selectMarks = (sql: Sql): Promise<Mark[]> => sql<Mark[]>`select *, now() as read_at from secret_key_marks`;
+
+/** How long ago a node that runs now had the key in front, with which it encrypts and hashes; null if none has it. */
+function inFrontAgoMs(mark: Mark | undefined): number | null {
+  if (!mark?.in_front_at) return null;
+  const agoMs = mark.read_at.getTime() - mark.in_front_at.getTime();
+  return agoMs < inFrontMs ? agoMs : null;
 }
 
 /** The ids of keys that other nodes have started with since, and that these secrets lack. */
@@ -48,13 +68,13 @@ function isSame(secret: SecretKey, mark: Mark | undefined, use: KeyUse | undefin
   }
 }
 
-function lost(id: string, use: KeyUse | undefined): string {
+function lost(id: string, use: KeyUse | undefined, mark: Mark | undefined): string {
   const parts = [
     ...(use?.secrets ? [`webhook secrets (${use.secrets})`] : []),
     ...(use?.mails ? [`queued mails (${use.mails})`] : []),
     'API keys and sessions created with it',
   ];
-  return `${where} lacks the key "${id}", with which this database was written: ${parts.join(', ')}. Put it back, behind the newest key. If it is lost for good, give up what depends on it: quittance secrets forget ${id}`;
+  return `${where} lacks the key "${id}", with which this database was written: ${parts.join(', ')}. ${inFrontAgoMs(mark) === null ? 'Put it back' : 'A running node has it in front: add it here'}, behind the newest key. If it is lost for good, give up what depends on it: quittance secrets forget ${id}`;
 }
 
 function differs(id: string): string {
@@ -98,6 +118,21 @@ export async function checkSecretKeys(sql: Sql, secrets: SecretKey[]): Promise<v
 }
 
 /**
+ * Notes that a running node has its newest key in front, so that nobody gives up a key with which values are still made.
+ * If somebody did, the key is required again.
+ *
+ * @returns whether somebody did
+ */
+export async function noteKeyInFront(sql: Sql, secrets: SecretKey[]): Promise<boolean> {
+  const [row] = await sql<{ was_forgotten: boolean }[]>`
+    with earlier as (select * from secret_key_marks where key_id = ${newest(secrets).id} for update)
+    update secret_key_marks m set in_front_at = now(), forgotten_at = null
+    from earlier where m.key_id = earlier.key_id
+    returning earlier.forgotten_at is not null as was_forgotten`;
+  return row?.was_forgotten ?? false;
+}
+
+/**
  * Refuses keys that do not match the database, and notes nothing.
  *
  * @throws StartFault that names every such key, with instructions
@@ -111,16 +146,23 @@ export async function refuseKeyFaults(sql: Sql, secrets: SecretKey[]): Promise<v
  * Gives up a lost key, so that a start no longer requires it.
  *
  * @returns false if the database has no mark of it and no value that it encrypted
- * @throws Error with a sentence while the key is among `secrets`
+ * @throws Error with a sentence while the key is among `secrets`, or a running node has it in front
  */
 export async function forgetSecretKey(sql: Sql, secrets: SecretKey[], id: string): Promise<boolean> {
   if (secrets.some((secret) => secret.id === id))
     throw new Error(`The key "${id}" is still in SECRET_KEYS: remove it there first.`);
-  const [mark] = await sql`select from secret_key_marks where key_id = ${id}`;
+  const mark = (await selectMarks(sql)).find(({ key_id }) => key_id === id);
+  const agoMs = inFrontAgoMs(mark);
+  if (agoMs !== null) throw new Error(stillInFront(id, agoMs));
   const isKnown = mark !== undefined || (await readKeyUses(sql)).some(({ key_id }) => key_id === id);
   if (!isKnown) return false;
   await sql`
     insert into secret_key_marks (key_id, forgotten_at) values (${id}, now())
     on conflict (key_id) do update set forgotten_at = coalesce(secret_key_marks.forgotten_at, now())`;
   return true;
+}
+
+function stillInFront(id: string, agoMs: number): string {
+  const [agoS, waitS] = [Math.max(0, Math.floor(agoMs / 1000)), Math.ceil((inFrontMs - agoMs) / 1000)];
+  return `A node had the key "${id}" in front of its SECRET_KEYS ${agoS} s ago. What it makes with it would be lost, so nothing was given up. If that node still runs, the key is not lost: take it from there. Otherwise run this again in ${waitS} s. To retire the key, first give every node a list with another key in front.`;
 }

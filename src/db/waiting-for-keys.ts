@@ -1,8 +1,9 @@
 import type { Context } from '../context.ts';
 import { minuteMs } from '../lib/durations.ts';
+import { newest } from '../lib/encrypt.ts';
 import { clearAlarms, raiseAlarm } from './alarms.ts';
 import type { Sql } from './connection.ts';
-import { keyIdIn, missingKeys } from './secret-keys.ts';
+import { keyIdIn, missingKeys, noteKeyInFront } from './secret-keys.ts';
 
 /** What is due for longer than this is not being processed by any node: an attempt moves it or leases it. */
 const overdueMs = 2 * minuteMs;
@@ -17,7 +18,7 @@ type Waiting = { key_id: string; endpoints: number; mails: number };
 /**
  * Raises an alarm for each secret key that this node lacks and that something has waited for: nodes leave such events
  * and mails to those that have the key. Ends the alarm, whichever node raised it, once nothing waits for the key. The
- * log names keys that this node lacks, whether something waits or not.
+ * log names keys that this node lacks, whether something waits or not. Notes which key this node has in front.
  *
  * @returns how many keys something waits for
  */
@@ -26,11 +27,16 @@ export async function alarmMissingKeys({
   config,
   log,
 }: Pick<Context, 'db' | 'config' | 'log'>): Promise<number> {
+  if (await noteKeyInFront(sql, config.secretKeys))
+    log.warn(
+      { key: newest(config.secretKeys).id },
+      '`secrets forget` gave up a secret key that this node has in front; it is required again. Give every node a list with another key in front first',
+    );
   const missing = await missingKeys(sql, config.secretKeys);
   if (missing.length > 0)
     log.warn(
       { keys: missing },
-      'other nodes use secret keys that this one lacks, so it refuses API keys, sessions and links made there: restart it with the same SECRET_KEYS',
+      'other nodes use secret keys that this one lacks, so it answers API keys and links made there with 503, and does not know sessions: restart it with the same SECRET_KEYS',
     );
   const held = config.secretKeys.map(({ id }) => id);
   const raised = await sql<{ subject: string }[]>`

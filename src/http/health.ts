@@ -44,7 +44,7 @@ async function askDatabase(ctx: Context): Promise<Readiness> {
 async function keyState({ db: { sql }, config }: Context): Promise<string> {
   const missing = await missingKeys(sql, config.secretKeys);
   if (missing.length === 0) return 'ok';
-  return `another node uses ${missing.join(', ')}, which this one lacks, so it refuses API keys and sessions made there, and leaves their events and e-mails to that node: restart it with the same SECRET_KEYS`;
+  return `another node uses ${missing.join(', ')}, which this one lacks, so it answers API keys and links made there with 503, does not know sessions, and leaves their events and e-mails to that node: restart it with the same SECRET_KEYS`;
 }
 
 function clockState({ clock }: Context): string {

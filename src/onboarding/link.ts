@@ -1,4 +1,5 @@
 import { scopeOfMerchant } from '../auth/scope.ts';
+import { refuseUnknownLink } from '../auth/unknown-here.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { readOnboardingToken } from '../merchants/onboarding-token.ts';
@@ -15,7 +16,10 @@ export type OpenOnboarding = { scope: Scope; row: OnboardingRow };
  */
 export async function openLink(ctx: Context, token: string): Promise<OpenOnboarding> {
   const read = readOnboardingToken(ctx.config.secretKeys, token, ctx.clock.now());
-  if (!read) throw new MerchantRefusal('link_unknown');
+  if (!read) {
+    await refuseUnknownLink(ctx);
+    throw new MerchantRefusal('link_unknown');
+  }
   const scope = await scopeOfMerchant(ctx.db, read.accountId);
   const row = scope && (await ctx.db.scoped(scope, (tx) => selectOnboarding(tx, scope, read.accountId)));
   if (!row) throw new MerchantRefusal('link_unknown');

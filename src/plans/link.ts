@@ -1,4 +1,5 @@
 import { scopeOfPlan } from '../auth/scope.ts';
+import { refuseUnknownLink } from '../auth/unknown-here.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -12,14 +13,20 @@ export function planPageUrl(config: Config, planId: string): string {
   return `${config.payUrl}/plans/${planId}/${macOf(newest(config.secretKeys), planId).toString('base64url')}`;
 }
 
-/** The scope of the plan that a link leads to; null if there is no such plan, or the token is not the plan's. */
+/**
+ * The scope of the plan that a link leads to; null if there is no such plan, or the token is not the plan's.
+ *
+ * @throws UnknownHere
+ */
 export async function scopeOfLink(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  ctx: Pick<Context, 'db' | 'config' | 'clock'>,
   planId: string,
   token: string,
 ): Promise<Scope | null> {
   if (!isUuid(planId)) return null;
   const mac = Buffer.from(token, 'base64url');
-  const isOfPlan = matchesAnyKey(config.secretKeys, (secret) => macOf(secret, planId.toLowerCase()), mac);
-  return isOfPlan ? scopeOfPlan(db, planId) : null;
+  const isOfPlan = matchesAnyKey(ctx.config.secretKeys, (secret) => macOf(secret, planId.toLowerCase()), mac);
+  if (isOfPlan) return scopeOfPlan(ctx.db, planId);
+  await refuseUnknownLink(ctx);
+  return null;
 }

@@ -1,5 +1,6 @@
 import { theService, withAuditIn } from '../audit/write.ts';
 import { scopeOfRequest } from '../auth/scope.ts';
+import { refuseUnknownLink } from '../auth/unknown-here.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -23,13 +24,19 @@ export function stopMailsUrl(config: Config, requestId: string, planId: string):
 /** A plan whose mails the holder of a link may stop. */
 export type PlanOfLink = { scope: Scope; plan: PlanRow };
 
-/** The plan that a link leads to; null for a request that is not a charge, and for a token that is not its plan's. */
+/**
+ * The plan that a link leads to; null for a request that is not a charge, and for a token that is not its plan's.
+ *
+ * @throws UnknownHere
+ */
 export async function readPlanOfLink(ctx: Context, requestId: string, token: string): Promise<PlanOfLink | null> {
   const scope = isUuid(requestId) ? await scopeOfRequest(ctx.db, requestId) : null;
   const plan = scope && (await ctx.db.scoped(scope, (tx) => selectPlanOfRequest(tx, scope, requestId)));
   if (!plan) return null;
   const mac = Buffer.from(token, 'base64url');
-  return matchesAnyKey(ctx.config.secretKeys, (secret) => macOf(secret, plan.id), mac) ? { scope, plan } : null;
+  if (matchesAnyKey(ctx.config.secretKeys, (secret) => macOf(secret, plan.id), mac)) return { scope, plan };
+  await refuseUnknownLink(ctx);
+  return null;
 }
 
 /**

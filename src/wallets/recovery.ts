@@ -12,6 +12,7 @@ import {
   useWalletMessage,
   type WalletRequest,
 } from '../auth/siwe.ts';
+import { refuseUnknownLink } from '../auth/unknown-here.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { dayMs, hourMs } from '../lib/durations.ts';
@@ -139,7 +140,7 @@ export function readOpenRecovery(ctx: Context, scope: Scope, accountId: string):
 /**
  * Opens a link of a recovery in any state; on a partner's own host, only for its own merchants.
  *
- * @throws MerchantRefusal link_unknown; link_expired if no wallet signed in time
+ * @throws MerchantRefusal link_unknown; link_expired if no wallet signed in time; UnknownHere
  */
 export async function openRecovery(
   ctx: Context,
@@ -148,6 +149,7 @@ export async function openRecovery(
   host: OwnHost | null,
 ): Promise<Recovery> {
   const id = readLink(ctx, link, token);
+  if (!id) await refuseUnknownLink(ctx);
   const scope = id && (await scopeOfWalletChange(ctx.db, id));
   if (!id || !scope || (host && host.partnerId !== scope.partnerId)) throw new MerchantRefusal('link_unknown');
   const change = await ctx.db.scoped(scope, (tx) => selectChange(tx, scope, id));

@@ -7,6 +7,7 @@ import { webhookCommands } from '../../src/cli/webhooks.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { accessOf } from '../../src/db/logins.ts';
 import { checkSecretKeys } from '../../src/db/secret-keys.ts';
+import { alarmMissingKeys } from '../../src/db/waiting-for-keys.ts';
 import { encrypt, type SecretKey } from '../../src/lib/encrypt.ts';
 import { activateSecret, readEndpoint, rotateSecret, setUrl } from '../../src/webhooks/endpoint.ts';
 import { testConfig, testContext } from '../support/app.ts';
@@ -80,6 +81,24 @@ test('secrets forget › a lost key is no longer required, until it comes back; 
   await assert.rejects(check(b, otherA), /a different key "a"/);
   await check(b, a);
   await assert.rejects(check(b), /lacks the key "a"/);
+});
+
+test('secrets forget › a key that a running node has in front is not given up, and is required again if it was', async () => {
+  await check(a);
+  await alarmMissingKeys(contextWith(a));
+  await assert.rejects(check(b), /A running node has it in front: add it here, behind the newest key/);
+  await assert.rejects(
+    async () => forget('a', b),
+    /had the key "a" in front .* s ago.*not lost.*run this again in \d+ s/,
+  );
+  const later = () => database.db.sql`update secret_key_marks set in_front_at = now() - interval '3 minutes'`;
+  await later();
+  assert.equal((await forget('a', b))?.forgotten, 'a');
+  await alarmMissingKeys(contextWith(a));
+  await later();
+  await assert.rejects(check(b), /lacks the key "a".*Put it back/);
+  await alarmMissingKeys(contextWith(b, a)); // behind, it makes nothing any more
+  assert.equal((await forget('a', b))?.forgotten, 'a');
 });
 
 test('doctor › says of lost and other keys what the start says', async () => {
