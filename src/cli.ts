@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { closestCommand, readArguments, splitTyped } from './cli/arguments.ts';
 import { type Command, UsageFault } from './cli/command.ts';
 import { layOut } from './cli/output.ts';
-import { reasonOf, requireStarted, withRunningAddress } from './cli/running.ts';
+import { reasonOf, refuseSchema, requireStarted, withRunningAddress } from './cli/running.ts';
 import { readConfig } from './config.ts';
 import { refuseKeyFaults } from './db/secret-keys.ts';
 import { printable, printableLines } from './lib/text/printable.ts';
@@ -95,7 +95,10 @@ async function main(): Promise<void> {
   const config = readConfig(withRunningAddress(process.env));
   const service = await (standalone ? standAlone(config) : joinService(config));
   try {
-    if (!standalone && !command.withAnyKeys) await refuseKeyFaults(service.ctx.db.sql, config.secretKeys);
+    if (!standalone && !command.withAnyKeys) {
+      await refuseSchema(service.ctx.db.sql);
+      await refuseKeyFaults(service.ctx.db.sql, config.secretKeys);
+    }
     const answer = await command.run(service.ctx, args);
     print(args.options.json ? `${printable(JSON.stringify(answer))}\n` : layOut(answer, command.leftToJson));
     if (command.hasFailed?.(answer)) process.exitCode = exit.refused;

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { addressFile, dataDirOf } from '../config/address.ts';
-import { isUnreachable, sqlState } from '../db/connection.ts';
+import { isUnreachable, type Sql, sqlState } from '../db/connection.ts';
 import { embeddedUrl } from '../db/embedded.ts';
+import { compareMigrations, newerSchema } from '../db/migrate.ts';
 
 /**
  * The environment, with the address of the service that was started on the same data folder, so that printed links lead
@@ -27,8 +28,25 @@ export function requireStarted(env: NodeJS.ProcessEnv): void {
   );
 }
 
+/**
+ * Refuses a database that has no tables yet, and one from which a newer version removed what this one uses: a node does
+ * not start there either.
+ *
+ * @throws Error with instructions
+ */
+export async function refuseSchema(sql: Sql): Promise<void> {
+  const [tables] = await sql<{ name: string | null }[]>`select to_regclass('schema_migrations') as name`;
+  if (!tables?.name) throw new Error('This database has no tables yet. Start the service once: it prepares them.');
+  const { ahead } = await compareMigrations(sql);
+  if (ahead.length > 0) throw new Error(newerSchema(ahead));
+}
+
+/** SQLSTATEs of a table, a column or a function that is not there. */
+const notThere = ['42P01', '42703', '42883'];
+
 /** SQLSTATEs of a server that refuses the login, or that does not have the database. */
-const refused = ['28000', '28P01', '3D000'];
+const refusedLogins = ['28000', '28P01'];
+const refused = [...refusedLogins, '3D000'];
 
 /** Whether an error says that the database cannot be used at all, whatever the statement. */
 export const isWithoutDatabase = (error: unknown): boolean =>
@@ -37,12 +55,16 @@ export const isWithoutDatabase = (error: unknown): boolean =>
 /** The sentence for an error: what to do where the database cannot be used, otherwise its message. */
 export function reasonOf(error: unknown, isAtUrl: boolean): string {
   const { message, code } = error as NodeJS.ErrnoException;
+  if (notThere.includes(sqlState(error) ?? ''))
+    return `${message}. The database may lack migrations of this version: doctor names them. The service applies them when it starts.`;
   if (!isWithoutDatabase(error)) return message;
   const why = message || String(code);
   if (code === '28P01' && message.includes('quittance_s'))
     return `${why}. The service derives its logins from SECRET_KEYS and creates them when it starts: set those that the service runs with, or start it once with these.`;
   if (!isAtUrl)
     return `The database does not answer: ${why}. It runs while the service does: start that with npm start.`;
+  if (refusedLogins.includes(String(code)))
+    return `The database of DATABASE_URL cannot be used: ${why}. Check the user and the password in the address, where characters such as @, / and % are percent-encoded, and pg_hba.conf on the server.`;
   const advice = refused.includes(String(code))
     ? 'Check its name, and that the service was started with this address.'
     : 'Check that the server runs, that it can be reached from here and that it has free connections, then run the command again.';

@@ -103,6 +103,8 @@ test('partner create › answers the partner; a taken slug, a bad slug and an un
     const is = new RegExp(`"${code}" is not a currency: give an ISO 4217 code in upper case, like EUR`);
     await refused(is, 'partner', 'create', 'other', '--name', 'N', '--currency', code);
   }
+  const long = 'x'.repeat(121);
+  await refused(/at most 120 characters/, 'partner', 'create', 'other', '--name', long, '--currency', 'EUR');
   await refused(/A partner "tills" already exists/, 'partner', 'create', 'tills', '--name', 'N', '--currency', 'EUR');
   await refused(
     /"api" is reserved for the service itself/,
@@ -220,6 +222,31 @@ test('without a command, with --help and with an unknown one › lists what ther
   assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /Usage/);
   assert.match((await quittance('--version')).stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+test('a database that a newer version has changed, one that lacks a migration, and one without tables → refused in a sentence', async () => {
+  const { owner } = database;
+  const name = '9999_contract_of_a_newer_version.sql';
+  await owner`insert into schema_migrations (name) values (${name})`;
+  await refused(/migrated by a newer version.*9999_contract.*Start the newer version/, 'rate', 'list');
+  await owner`delete from schema_migrations where name = ${name}`;
+  await owner`alter table rates rename to rates_to_come`;
+  await refused(/"rates" does not exist.* may lack migrations of this version: doctor names them/, 'rate', 'list');
+  await owner`alter table rates_to_come rename to rates`;
+  await owner`alter table schema_migrations rename to schema_migrations_to_come`;
+  await refused(/no tables yet. Start the service once/, 'rate', 'list');
+  await owner`alter table schema_migrations_to_come rename to schema_migrations`;
+});
+
+test('an owner with a wrong password → the sentence says where to look', async () => {
+  const address = new URL(database.url);
+  address.password = 'wrong';
+  const { code, stderr } = await run({ ...process.env, DATABASE_URL: address.href, SECRET_KEYS: secretsText }, [
+    'backup',
+    join(ownFolder, 'refused.dump'),
+  ]);
+  assert.equal(code, 1);
+  assert.match(stderr, /password authentication failed for user .*Check the user and the password in the address/);
 });
 
 test('doctor › says what is wrong and what to do', async () => {
