@@ -40,7 +40,9 @@ test('TRUST_PROXY and WEBHOOK_ALLOW_CIDRS › a text that is no network → one 
 });
 
 test('TRUST_PROXY › everybody → a fault: each client could choose its address', () => {
-  assert.equal(faultsOf({ TRUST_PROXY: '0.0.0.0/0,::/0' }).length, 2);
+  const faults = faultsOf({ TRUST_PROXY: '0.0.0.0/0,::/0' });
+  assert.equal(faults.length, 2);
+  for (const fault of faults) assert.match(fault, /every address there is: name the networks that are yours/);
 });
 
 test('PORT › 0 and what is no port → a fault; answers and commands must know it', () => {

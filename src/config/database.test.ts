@@ -61,13 +61,19 @@ test('DATABASE_URL › several hosts, and what is no address, are refused', () =
     'postgres://app:pw@127.0.0.1:5432,db.example:5432/pay',
     'postgres://app:pw@localhost,db.example/pay',
     'postgres://app:p%w@localhost/pay',
+    'postgres://app:p#w@localhost/pay',
+    'postgres://app:p/w@localhost/pay',
     'mysql://app:pw@localhost/pay',
     'POSTGRES://app:pw@localhost/pay',
     'postgres:app:pw@localhost/pay',
     'postgres://app:pw@db.example%2Cx.localhost/pay',
     'postgres://app:pw@db.example%2cx.localhost/pay?sslmode=require',
   ]) {
-    assert.match(faultsOf({ DATABASE_URL: url }), /^DATABASE_URL must look like postgres:/, url);
+    assert.match(
+      faultsOf({ DATABASE_URL: url }),
+      /^DATABASE_URL must look like postgres:.*characters such as #, .* are percent-encoded/,
+      url,
+    );
   }
   assert.equal(faultsOf({ DATABASE_URL: 'postgres://app:p%2Cw@localhost/pay' }), '');
 });

@@ -38,7 +38,9 @@ export function readDatabaseUrl(name: string, env: NodeJS.ProcessEnv, faults: st
   if (!value) return null;
   const url = URL.parse(value);
   if (!url || !/^postgres(ql)?:\/\//.test(value) || !isOneHost(url.hostname) || isMalformed.test(value)) {
-    faults.push(`${name} must look like postgres://user:password@host:port/name, with one host`);
+    faults.push(
+      `${name} must look like postgres://user:password@host:port/name, with one host; characters such as #, /, @ and % in the password are percent-encoded`,
+    );
     return value;
   }
   const mode = url.searchParams.getAll('sslmode').at(-1);

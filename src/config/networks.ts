@@ -22,9 +22,10 @@ export function readNetworks(
     const bits = isIP(address) === 4 ? 32 : 128;
     const length = prefix === undefined ? bits : Number(prefix);
     const isWritten = /^\d{1,3}$/.test(prefix ?? '0') && more.length === 0;
-    if (isIP(address) === 0 || address.includes('%') || !isWritten || length < minBits || length > bits) {
+    if (isIP(address) === 0 || address.includes('%') || !isWritten || length > bits)
       faults.push(`${name} contains "${network}", which is not a network such as 10.0.0.0/8`);
-    }
+    else if (length < minBits)
+      faults.push(`${name} contains "${network}", which is every address there is: name the networks that are yours`);
     return `${address}/${length}`;
   });
 }
