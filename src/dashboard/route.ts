@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type MerchantSession, readMerchantSession } from '../auth/merchant-session.ts';
+import { keepReturnPath } from '../auth/return-path.ts';
 import { sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
@@ -59,6 +60,7 @@ export function declareDashboardPages(
         request.reader = { id: session.accountId, group: `merchants of ${session.scope.partnerId}` };
         return { fields: fieldsIn(request), session, merchant };
       }
+      keepReturnPath(request, reply, ctx.config, 'merchant');
       reply.redirect(signInAddress(signInPath, request), 303);
       return null;
     }),

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { clientOf } from '../auth/client.ts';
 import { knownBrowser, letMerchantIn } from '../auth/known-browser.ts';
+import { takeReturnPath } from '../auth/return-path.ts';
 import { sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { html } from '../lib/text/html.ts';
@@ -122,7 +123,7 @@ async function complete(ctx: Context, { request, reply, fields }: Visit): Promis
       browser,
     );
     letMerchantIn(ctx, reply, signedIn);
-    return reply.redirect('/dashboard', 303);
+    return reply.redirect(takeReturnPath(request, reply, ctx.config, 'merchant'), 303);
   } catch (error) {
     const refusal = refusalToShow(error);
     if (refusal.reason === 'wallet_unknown') {

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../audit/actions.ts';
 import { clientOf } from '../auth/client.ts';
 import { hostOwner } from '../auth/host.ts';
+import { keepReturnPath } from '../auth/return-path.ts';
 import { clearSessionCookie, sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import {
   type Operator,
@@ -43,7 +44,10 @@ export async function enter<K extends UserKind>(
 ): Promise<SignedIn<K> | null> {
   const person = await signedIn(ctx, realm, request);
   if (person) request.reader = readerOf(person);
-  else reply.redirect(signInAddress(`${realm.path}/sign-in`, request), 303);
+  else {
+    keepReturnPath(request, reply, ctx.config, realm.kind);
+    reply.redirect(signInAddress(`${realm.path}/sign-in`, request), 303);
+  }
   return person;
 }
 

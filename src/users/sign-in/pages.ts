@@ -3,6 +3,7 @@ import { bindBrowser, browserToken } from '../../auth/browser-cookie.ts';
 import { clientOf } from '../../auth/client.ts';
 import { hostOwner } from '../../auth/host.ts';
 import { knownBrowser, rememberBrowser } from '../../auth/known-browser.ts';
+import { takeReturnPath } from '../../auth/return-path.ts';
 import { sessionToken, setSessionCookie } from '../../auth/session-cookie.ts';
 import { type LinkOpened, readLink } from '../../auth/sign-in-link.ts';
 import { userSessionLimits } from '../../auth/user-session.ts';
@@ -46,10 +47,10 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
   const asks = new AttemptLimit(asksPerMinute, minuteMs);
   const opens = new AttemptLimit(opensPerMinute, minuteMs);
   const earlierOf = (request: Visit) => sessionToken(request, ctx.config, realm.kind);
-  const letIn = (reply: FastifyReply, { token, email }: Entered) => {
+  const letIn = (request: Visit, reply: FastifyReply, { token, email }: Entered) => {
     setSessionCookie(reply, ctx.config, realm.kind, token, userSessionLimits[realm.kind].absoluteMs);
     rememberBrowser(ctx, reply, { kind: realm.kind, name: email });
-    return reply.redirect(realm.path, 303);
+    return reply.redirect(takeReturnPath(request, reply, ctx.config, realm.kind), 303);
   };
   const get = (url: string, run: (request: Visit, reply: FastifyReply, place: Place) => Promise<FastifyReply>) =>
     app.route({
@@ -93,7 +94,7 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
     const entered = await signInWithPasskey(ctx, realm, host, { answer, client: clientOf(request), earlier, language });
     if ('refused' in entered)
       return show(reply, realm, place, 403, refusedPage(wordsFor(request), realm, entered.refused));
-    return letIn(reply, entered);
+    return letIn(request, reply, entered);
   });
   get('/link/:token', (request, reply, place) => open(ctx, realm, request, reply, place));
   post('/link/:token', opens, async (request, reply, place) => {
@@ -106,7 +107,7 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
           language: languageFor(request),
         })
       : null;
-    return entered ? letIn(reply, entered) : open(ctx, realm, request, reply, place); // says why not
+    return entered ? letIn(request, reply, entered) : open(ctx, realm, request, reply, place); // says why not
   });
 }
 
