@@ -47,9 +47,12 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
     island: page.island ?? 'app',
     connectTo: page.connectTo,
     frame: { before: navigation(page), wide: true },
-    body: html`<h1>${page.heading ?? page.title}</h1>${page.body}`,
+    body: html`<h1>${page.heading ?? dotAtEnd(page.title)}</h1>${page.body}`,
   });
 }
+
+/** A title of several parts, whose dots never begin a line. */
+export const dotAtEnd = (title: string): string => title.replaceAll(' ·', '\u00a0·');
 
 /** How many items fit at the bottom of a phone's screen. The others unfold from a button. */
 const inBar = 4;

@@ -72,3 +72,21 @@ test('A plan whose name shows nothing → lists of merchant and partner call it 
     assert.match(page.html, new RegExp(`href="${path}/${plan.id}">Plan `));
   }
 });
+
+test('A request whose customer or memo shows nothing → no line without a value, for merchant and partner', async () => {
+  const { id, account } = await makeOnboarded(app.ctx, scope);
+  const merchant = { id, wallet: account.address.toLowerCase() };
+  const { visitor } = await signInMerchant(app.url, account);
+  const portal = await portalVisitor(app.ctx, app.url, scope.partnerId);
+  const terms = ({ html }: { html: string }) => [...html.matchAll(/<dt>(.*?)<\/dt>/gs)].map(([, name]) => name);
+  const request = await makeRequest(app.db, scope, merchant, { customerName: '', memo: '\u200b' });
+  const shown = [
+    ...terms(await visitor.open(`/dashboard/payments/${request.id}`)),
+    ...terms(await portal.open(`/portal/requests/${request.id}?mode=test`)),
+  ];
+  assert.ok(shown.includes('Request ID'));
+  assert.deepEqual(
+    shown.filter((name) => ['Customer', 'Note', 'Memo'].includes(name ?? '')),
+    [],
+  );
+});

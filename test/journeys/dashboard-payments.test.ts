@@ -121,7 +121,7 @@ const idsOn = (html: string) =>
 test('the page of a request → what happened, in order, with the missing amount, the link and its QR code', async () => {
   const row = await fixtures.request({ memo: 'Two loaves' });
   const open = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
-  assert.match(open.html, /<h1[^>]*>Payment request · <bdi class="short">€12\.50<\/bdi><\/h1>/);
+  assert.match(open.html, /<h1[^>]*>Payment request\u00a0· <bdi class="short">€12\.50<\/bdi><\/h1>/);
   assert.match(open.html, new RegExp(`data-copy="http://localhost:3000/pay/${row.id}"`));
   assert.match(open.html, new RegExp(`aria-label="QR code of the pay page: http://localhost:3000/pay/${row.id}"`));
   assert.match(open.html, /1 USDC = 0\.92 EUR<\/bdi><p class="quiet">Set by the service’s operator · <time/);

@@ -26,7 +26,7 @@ import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { planName } from '../../web/plan-words.ts';
 import { rateWithSource } from '../../web/rate.ts';
 import { expiryFact } from '../../web/request-status.ts';
-import { notice } from '../../web/shell.ts';
+import { dotAtEnd, notice } from '../../web/shell.ts';
 import { lookUpForm } from '../../web/transaction-report.ts';
 import { callName, dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
 import { dashboardEventsPath } from '../live.ts';
@@ -77,7 +77,9 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   return sendDashboard(ctx, visit, {
     path: `/dashboard/payments/${row.id}`,
     title: fill(dashboardTexts(words).payment.title, { amount }),
-    heading: fillHtml(dashboardTexts(words).payment.title, { amount: html`<bdi class="short">${amount}</bdi>` }),
+    heading: fillHtml(dotAtEnd(dashboardTexts(words).payment.title), {
+      amount: html`<bdi class="short">${amount}</bdi>`,
+    }),
     body: html`
       ${refusedNotice(words, row, done)}
       ${done === 'part_refused' && notice('attention', dashboardTexts(words).payment.partialRefused)}
@@ -177,7 +179,9 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
   const displayStatus = isPartial ? 'part' : dashboardStatusOf(row);
   const paidAt = row.proof_verified_at;
   const unnamed = firstVisible(row.customer_name, row.memo) === null;
-  const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((detail) => detail !== null);
+  const customer = [row.customer_name, row.customer_email, row.customer_phone].filter(
+    (detail) => firstVisible(detail) !== null,
+  );
   return card(
     html`
       <p>${dashboardStatusBadge(words, displayStatus)}</p>
@@ -187,7 +191,7 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
       [t.usdc, html`<bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi>`],
       [t.rate, rateWithSource(words, row, madeAt(row))],
       customer.length > 0 ? [t.customer, html`<span dir="auto">${customer.join(', ')}</span>`] : null,
-      row.memo !== null ? [t.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
+      firstVisible(row.memo) !== null ? [t.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
       // What the list calls it; once it is paid, its receipt has the number.
       unnamed && paidAt === null ? copyableFact(words, dashboardTexts(words).list.for, callName(row)) : null,
       plan && [

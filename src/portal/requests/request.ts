@@ -151,7 +151,9 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
   const { row, progress, chains } = history;
   const { request, requests } = portalTexts(words);
   const name = firstVisible(merchant?.business_name, merchant?.display_name) ?? requests.unnamed;
-  const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);
+  const customer = [row.customer_name, row.customer_email, row.customer_phone].filter(
+    (part) => firstVisible(part) !== null,
+  );
   const [assetChain] = chains.filter((chain) => paidOn(row, chain));
   return card(
     html`<h2>${request.facts}</h2>`,
@@ -162,7 +164,7 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
       progress.receivedMicro > 0n ? [request.received, groupMicro(words, progress.receivedMicro)] : null,
       [request.rate, rateWithSource(words, row, madeAt(row))],
       [request.merchant, html`<a href="/portal/merchants/${row.account_id}">${name}</a>`],
-      row.memo !== null ? [request.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
+      firstVisible(row.memo) !== null ? [request.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
       [request.mode, html`${request.modes[row.payment_mode]} (<code>${row.payment_mode}</code>)`],
       customer.length > 0 ? [request.customer, html`${customer.map((part) => html`<p dir="auto">${part}</p>`)}`] : null,
       row.payer_address !== null ? copyableFact(words, request.payer, checksummed(row.payer_address)) : null,
