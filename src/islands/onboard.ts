@@ -66,10 +66,11 @@ class WalletPage {
 
   /** Without a wallet: a phone can open this page in its wallet, a desktop shows a code to scan; otherwise type. */
   #announceNone(): void {
-    const hasPhone = this.#place.querySelector('details.phone') !== null;
-    const text = hasPhone ? (matchMedia('(pointer: coarse)').matches ? 'noneOnPhone' : 'noneScan') : 'none';
+    const phone = this.#place.querySelector('details.phone');
+    // A phone, and a page that is zoomed in far, show links instead of the code.
+    const text = phone ? (phone.checkVisibility() ? 'noneScan' : 'noneOnPhone') : 'none';
     announceIn(this.#message, this.#texts[text]);
-    if (!hasPhone) this.#openManual(true);
+    if (!phone) this.#openManual(true);
   }
 
   async #show(found: FoundWallet[]): Promise<void> {

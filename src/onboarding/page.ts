@@ -92,6 +92,10 @@ function introduction({ words, row }: StepPage): Html {
   `;
 }
 
+/** What to do when the partner gave another address: nobody can go on without its code. */
+const notYours = ({ words, row }: StepPage): Html =>
+  html`<p class="quiet">${fill(onboardingTexts(words).onboard.notYours, { partner: row.partner_name })}</p>`;
+
 /** The step that sends an e-mail code, if the partner gave an address. */
 export function sendCodePage(page: StepPage): Html {
   const { words, row, path } = page;
@@ -104,6 +108,7 @@ export function sendCodePage(page: StepPage): Html {
     html`
       <p>${fillHtml(onboard.makeSure, { email, partner: row.partner_name })}</p>
       ${form({ action: `${path}/code`, submit: onboard.sendCode })}
+      ${notYours(page)}
     `,
   );
 }
@@ -131,6 +136,7 @@ export function enterCodePage(page: StepPage): Html {
         submit: onboard.goOn,
       })}
       ${form({ action: `${path}/code`, submit: onboard.sendAnother, second: true })}
+      ${notYours(page)}
     `,
   );
 }

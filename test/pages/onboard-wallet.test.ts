@@ -114,7 +114,7 @@ test('A lost wallet is recovered with another one, and the present one stops it 
 test('A form sent without a session → the sign-in says that nothing was saved, also where the page has no wallet', async () => {
   const { page } = await open('/dashboard/sign-in', []);
   await page.goto(`${app.url}/dashboard/sign-in?unsaved`);
-  await page.getByText('No wallet was found in this browser.').waitFor();
+  await page.getByText('This browser has no wallet.').waitFor();
   assert.ok(await page.getByText('You are no longer signed in, so nothing was saved.').isVisible());
   await page.context().close();
 });

@@ -116,7 +116,7 @@ test('A merchant without a wallet in this browser sees that, and signs elsewhere
   const { id, url } = await shell();
   const account = newAccount();
   const { page } = await toWallet(url, []);
-  await see(page, 'No wallet was found in this browser');
+  await see(page, 'This browser has no wallet. Open this page in your wallet app'); // a window too narrow for a code
   await look(page, 'onboard-no-wallet');
   await page.locator('summary', { hasText: 'Enter manually' }).focus();
   await page.keyboard.press('Enter');
@@ -285,6 +285,7 @@ test('A browser asks for the e-mail code once, and a reload continues', async ()
   const { url } = await shell({ email });
   const { page } = await open(url, []);
   await look(page, 'onboard-email-1');
+  await see(page, 'Not your address? Ask');
   await press(page, 'Send me a code');
   await page.getByLabel('Six-digit code').waitFor();
   await look(page, 'onboard-email-2');

@@ -12,7 +12,7 @@ export const de: MailTexts<'de'> = {
     stop: 'Wiederherstellung stoppen',
     changed: {
       subject: '{merchant}: Ihre Wallet wurde gewechselt',
-      body: 'Neue Anforderungen werden ab jetzt an diese Wallet bezahlt:\n\n{newWallet}\n\nBisher war es diese:\n\n{oldWallet}\n\nBeide Wallets haben den Wechsel signiert. Bestehende Anforderungen werden weiter an die bisherige Wallet bezahlt. Automatische Abbuchungen enden, bis jeder Kunde neu zugestimmt hat.',
+      body: 'Neue Anforderungen werden ab jetzt an diese Wallet bezahlt:\n\n{newWallet}\n\nBisher war es diese:\n\n{oldWallet}\n\nBeide Wallets haben den Wechsel signiert. Bestehende Anforderungen werden weiter an die bisherige Wallet bezahlt. Automatische Abbuchungen ruhen, bis jeder Kunde neu zugestimmt hat.',
     },
     recovery_started: {
       subject: '{merchant}: Eine Wiederherstellung der Wallet wurde gestartet',
@@ -24,7 +24,7 @@ export const de: MailTexts<'de'> = {
     },
     recovered: {
       subject: '{merchant}: Ihre Wallet wurde wiederhergestellt',
-      body: 'Neue Anforderungen werden ab jetzt an diese Wallet bezahlt:\n\n{newWallet}\n\nBisher war es diese, die 48 Stunden lang nicht widersprochen hat:\n\n{oldWallet}\n\nBestehende Anforderungen werden weiter an die bisherige Wallet bezahlt. Automatische Abbuchungen enden, bis jeder Kunde neu zugestimmt hat.',
+      body: 'Neue Anforderungen werden ab jetzt an diese Wallet bezahlt:\n\n{newWallet}\n\nBisher war es diese, die 48 Stunden lang nicht widersprochen hat:\n\n{oldWallet}\n\nBestehende Anforderungen werden weiter an die bisherige Wallet bezahlt. Automatische Abbuchungen ruhen, bis jeder Kunde neu zugestimmt hat.',
     },
     displaced: {
       subject: '{merchant}: Jemand anders hat mit der Wallet signiert',

@@ -113,7 +113,7 @@ export const de: MandateTexts<'de'> = {
     noScript:
       'Zum Zustimmen signieren Sie mit Ihrer Wallet in diesem Browser, und das braucht JavaScript. Schalten Sie es ein, oder öffnen Sie diese Seite auf einem anderen Gerät. Bis dahin bezahlen Sie jede Zahlung per Link.',
     phoneRest:
-      'Mit der Kamera Ihres Telefons scannen: Diese Seite öffnet sich dort, und Sie stimmen mit Ihrer Wallet zu.',
+      'Mit der Kamera Ihres Handys scannen: Diese Seite öffnet sich dort, und Sie stimmen mit Ihrer Wallet zu.',
     unavailable: 'Sie können gerade nicht zustimmen',
     unavailableRest: 'Versuchen Sie es später noch einmal. Bis dahin bezahlen Sie jede Zahlung per Link.',
     active: 'Wird automatisch abgebucht',

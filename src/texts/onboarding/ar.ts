@@ -18,6 +18,7 @@ export const ar: OnboardingTexts<'ar'> = {
     code: 'رمز من ستة أرقام',
     codeHint: 'أُرسل إلى {email}. تنتهي صلاحيته بعد 15 دقيقة.',
     goOn: 'متابعة',
+    notYours: 'ليس هذا عنوانك؟ اطلب من {partner} دعوة جديدة.',
     sendAnother: 'إرسال رمز آخر',
     who: 'من يستلم المدفوعات؟',
     whoRest: 'املأ ما تريد. يراه {partner}، ويرى عملاؤك الاسم التجاري.',

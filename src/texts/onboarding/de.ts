@@ -19,6 +19,7 @@ export const de: OnboardingTexts<'de'> = {
     code: 'Sechsstelliger Code',
     codeHint: 'Gesendet an {email}. Er gilt 15 Minuten.',
     goOn: 'Weiter',
+    notYours: 'Nicht Ihre Adresse? Bitten Sie {partner} um eine neue Einladung.',
     sendAnother: 'Neuen Code senden',
     who: 'Wer empfängt die Zahlungen?',
     whoRest: 'Füllen Sie aus, was Sie möchten. {partner} sieht es, und Ihre Kunden sehen den Firmennamen.',

@@ -17,6 +17,7 @@ export const en = {
     code: 'Six-digit code',
     codeHint: 'Sent to {email}. It expires in 15 minutes.',
     goOn: 'Continue',
+    notYours: 'Not your address? Ask {partner} for a new invitation.',
     sendAnother: 'Send another code',
     who: 'Who receives the payments?',
     whoRest: 'Fill in what you like. {partner} sees it, and your customers see the business name.',

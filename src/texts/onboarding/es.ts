@@ -18,6 +18,7 @@ export const es: OnboardingTexts<'es'> = {
     code: 'Código de seis cifras',
     codeHint: 'Enviado a {email}. Caduca en 15 minutos.',
     goOn: 'Continuar',
+    notYours: '¿No es su dirección? Pida a {partner} una nueva invitación.',
     sendAnother: 'Enviar otro código',
     who: '¿Quién recibe los pagos?',
     whoRest: 'Rellene lo que quiera. {partner} lo verá, y sus clientes verán el nombre comercial.',

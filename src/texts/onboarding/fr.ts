@@ -19,6 +19,7 @@ export const fr: OnboardingTexts<'fr'> = {
     code: 'Code à six chiffres',
     codeHint: 'Envoyé à {email}. Il expire dans 15 minutes.',
     goOn: 'Continuer',
+    notYours: 'Ce n’est pas votre adresse ? Demandez une nouvelle invitation à {partner}.',
     sendAnother: 'Envoyer un autre code',
     who: 'Qui reçoit les paiements ?',
     whoRest: 'Tout est facultatif. {partner} voit ces informations, et vos clients voient le nom commercial.',

@@ -18,6 +18,7 @@ export const ja: OnboardingTexts<'ja'> = {
     code: '6 桁のコード',
     codeHint: '{email} に送信しました。15 分間有効です。',
     goOn: '次へ',
+    notYours: 'ご自身のアドレスではない場合は、{partner} に新しい招待を依頼してください。',
     sendAnother: '別のコードを送信',
     who: '受け取るのはどなたですか？',
     whoRest: '任意の項目だけご記入ください。内容は {partner} に、事業者名はお客様にも表示されます。',

@@ -18,6 +18,7 @@ export const pt: OnboardingTexts<'pt'> = {
     code: 'Código de seis dígitos',
     codeHint: 'Enviado para {email}. Expira em 15 minutos.',
     goOn: 'Continuar',
+    notYours: 'Não é o seu endereço? Peça um novo convite a {partner}.',
     sendAnother: 'Enviar outro código',
     who: 'Quem recebe os pagamentos?',
     whoRest: 'Preencha o que quiser. {partner} vê esses dados, e os seus clientes veem o nome comercial.',

@@ -16,9 +16,9 @@ export const de: PortalTexts<'de'> = {
     docs: 'API-Referenz',
   },
   otherMode: {
-    title: { test: 'Das gehört zum Testmodus', live: 'Das gehört zum Livemodus' },
-    rest: { test: 'Sie sehen gerade den Testmodus.', live: 'Sie sehen gerade den Livemodus.' },
-    change: { test: 'Zum Testmodus wechseln', live: 'Zum Livemodus wechseln' },
+    title: { test: 'Das gehört zum Testmodus', live: 'Das gehört zum Live-Modus' },
+    rest: { test: 'Sie sehen gerade den Testmodus.', live: 'Sie sehen gerade den Live-Modus.' },
+    change: { test: 'Zum Testmodus wechseln', live: 'Zum Live-Modus wechseln' },
   },
   overview: {
     fine: 'Alles ist in Ordnung',
@@ -326,7 +326,7 @@ export const de: PortalTexts<'de'> = {
     },
     urlFaults: {
       not_a_url: 'Geben Sie eine vollständige URL ein, zum Beispiel https://example.com/webhooks.',
-      not_https: 'Im Livemodus muss die URL mit https:// beginnen.',
+      not_https: 'Im Live-Modus muss die URL mit https:// beginnen.',
       credentials: 'Die URL darf weder Benutzernamen noch Passwort enthalten.',
       too_long: 'Die URL darf höchstens 2048 Zeichen haben.',
       private:

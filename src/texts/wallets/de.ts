@@ -13,14 +13,14 @@ export const de: WalletTexts<'de'> = {
     signatureHint: 'Fügen Sie das vollständige Ergebnis ein, beginnend mit 0x.',
     connectWith: 'Mit {wallet} verbinden',
     phoneRest:
-      'Scannen Sie mit der Kamera Ihres Telefons. Die Seite öffnet sich dort, und Sie machen mit Ihrer Wallet weiter.',
+      'Scannen Sie mit der Kamera Ihres Handys. Die Seite öffnet sich dort, und Sie machen mit Ihrer Wallet weiter.',
     browser: {
       connect: '{wallet} verbinden',
       sign: 'Mit {wallet} signieren',
       browserWallet: 'Browser-Wallet',
       none: 'In diesem Browser wurde keine Wallet gefunden. Öffnen Sie diese Seite im Browser Ihrer Wallet-App, oder machen Sie manuell weiter.',
       noneScan:
-        'In diesem Browser wurde keine Wallet gefunden. Scannen Sie den Code mit Ihrem Telefon und machen Sie dort weiter, oder geben Sie die Adresse manuell ein.',
+        'In diesem Browser wurde keine Wallet gefunden. Scannen Sie den Code mit Ihrem Handy und machen Sie dort weiter, oder geben Sie die Adresse manuell ein.',
       noneOnPhone: 'Dieser Browser hat keine Wallet. Öffnen Sie diese Seite in Ihrer Wallet-App, um weiterzumachen.',
       pairing: 'Ein Code für Ihre Wallet wird vorbereitet …',
       away: '{wallet} ist im Moment nicht erreichbar. Nichts wurde geändert. Machen Sie auf einem anderen Weg weiter oder versuchen Sie es später noch einmal.',
@@ -149,9 +149,9 @@ export const de: WalletTexts<'de'> = {
   },
   walletChange: {
     title: 'Wallet wechseln',
-    heading: 'Wallet wechseln, in der Sie Zahlungen empfangen',
+    heading: 'Wallet für Ihre Zahlungen wechseln',
     now: 'Aktuelle Wallet',
-    rest: 'Dafür braucht es zwei Signaturen: Die aktuelle Wallet nennt die neue, dann stimmt die neue zu. Offene Anforderungen werden weiter an die aktuelle Wallet bezahlt. Automatische Abbuchungen enden, bis jeder Kunde neu zugestimmt hat.',
+    rest: 'Dafür braucht es zwei Signaturen: Die aktuelle Wallet nennt die neue, dann stimmt die neue zu. Offene Anforderungen werden weiter an die aktuelle Wallet bezahlt. Automatische Abbuchungen ruhen, bis jeder Kunde neu zugestimmt hat.',
     newWallet: 'Neue Wallet',
     step1: '1 von 2: mit der aktuellen Wallet signieren',
     step1Rest: 'Sie übergibt an {wallet}.',
@@ -161,7 +161,7 @@ export const de: WalletTexts<'de'> = {
     cancel: 'Abbrechen, Wallet behalten',
     done: 'Ihre Wallet wurde gewechselt',
     doneRest:
-      'Neue Anforderungen werden an {wallet} bezahlt. Anforderungen, die schon offen waren, werden weiter an die bisherige Wallet bezahlt. Automatische Abbuchungen enden, bis jeder Kunde neu zugestimmt hat.',
+      'Neue Anforderungen werden an {wallet} bezahlt. Anforderungen, die schon offen waren, werden weiter an die bisherige Wallet bezahlt. Automatische Abbuchungen ruhen, bis jeder Kunde neu zugestimmt hat.',
     back: 'Zurück zum Dashboard',
     lost: 'Aktuelle Wallet verloren? Bitten Sie {partner}, eine Wiederherstellung zu starten.',
     underWay: 'Ihre Wallet wird wiederhergestellt',
