@@ -67,6 +67,7 @@ test('The payments of a month › have their sums, and a CSV in the order of pay
 
   const october = await visitor.open('/dashboard?month=2026-10');
   assert.match(october.html, /<p class="value">€25\.00<\/p>/);
+  assert.match(october.html, /: Paid €25\.00/, 'a bar read aloud');
   assert.match(
     october.html,
     /href="\/dashboard\/paid\.csv\?month=2026-10" download>Download the payments of October 2026/,
