@@ -22,7 +22,7 @@ export function filters(
   const { app } = commonTexts(words);
   const used = list.some(({ name }) => query[name]);
   return html`
-    <form class="filters" method="get" action="${path}">
+    <form class="filters${used && ' used'}" method="get" action="${path}">
       ${list.map((filter) =>
         filter.kind === 'chosen'
           ? chosenField(

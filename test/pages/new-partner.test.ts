@@ -105,7 +105,6 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await picture(owner, 'webhook');
 
   await turnTo(owner, 'Merchants');
-  await owner.getByText('New merchant').click();
   await owner.getByLabel('Business name').fill('Ada’s Bakery');
   await owner.getByLabel('Country').selectOption('DE');
   await press(owner, 'Create merchant');

@@ -79,7 +79,7 @@ function relayerTable(words: Words, rows: RelayerStatus[]): Html {
     [
       {
         name: admin.chains.name,
-        cell: ({ chain }) => html`${chain.name} <span class="quiet">${chain.chainId}</span>`,
+        cell: ({ chain }) => html`<span>${chain.name} <span class="quiet short">${chain.chainId}</span></span>`,
       },
       { name: admin.mode, cell: ({ mode }) => admin[mode] },
       { name: t.address, cell: ({ address }) => shortAddress(address) },

@@ -66,7 +66,7 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
           ${' '}
           <a href="/dashboard/cashier">${home.cashier}</a>
         </p>
-        ${figures(words, { sums, path, query, period, now })}
+        ${latest.length > 0 && figures(words, { sums, path, query, period, now })}
         <section class="list">
           <h2>${home.latest}</h2>
           ${
@@ -81,16 +81,10 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
   });
 }
 
-/** Shown before the first request. */
+/** Shown before the first request, below the button that makes one. */
 function noPayments(words: Words, partner: string): Html {
   const dashboard = dashboardTexts(words);
-  return emptyState(
-    dashboard.noPayments,
-    html`
-      <p>${fill(dashboard.noPaymentsRest, { partner })}</p>
-      <p><a href="/dashboard/ask">${dashboard.home.newRequest}</a></p>
-    `,
-  );
+  return emptyState(dashboard.noPayments, fill(dashboard.noPaymentsRest, { partner }));
 }
 
 /** Whether the merchant can request money. If not, who disabled the merchant, what to do, and what still works. */

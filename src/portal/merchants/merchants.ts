@@ -69,6 +69,7 @@ async function showMerchants(
   const query = readQuery(request.query, names);
   const { rows, next } = await browseMerchants(ctx, scope, filterOf(query), query.after ?? null);
   const isFiltered = names.some((name) => query[name] !== undefined);
+  const isFirst = rows.length === 0 && !isFiltered;
   const empty = isFiltered
     ? emptyState(merchants.noneLike, merchants.noneLikeRest)
     : emptyState(merchants.none, merchants.noneRest);
@@ -78,7 +79,7 @@ async function showMerchants(
     title: places.merchants,
     status: faults.length > 0 ? 400 : 200,
     body: html`
-      ${may(user, 'merchants.invite', mode) && (await createForm(ctx, call, typed, faults))}
+      ${may(user, 'merchants.invite', mode) && (await createForm(ctx, call, typed, faults, isFirst))}
       ${filters(words, path, query, choices(words), csvPath)}
       <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
         ${list}
@@ -158,6 +159,7 @@ async function createForm(
   call: PortalCall,
   typed: Record<string, string>,
   faults: string[],
+  isFirst: boolean,
 ): Promise<Html> {
   const { words, user } = call;
   const { merchants } = portalTexts(words);
@@ -183,7 +185,7 @@ async function createForm(
       </div>
     `;
   return html`
-    <details class="card"${faults.length > 0 && html` open`}>
+    <details class="card"${(isFirst || faults.length > 0) && html` open`}>
       <summary>${merchants.create}</summary>
       ${form({
         action: actionIn(call, path),

@@ -63,7 +63,7 @@ export function portalOverview(pages: PortalPages, ctx: Context): void {
  */
 async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall): Promise<Html> {
   const { overview, places } = portalTexts(words);
-  const start = html`<p><a class="button" href="/portal/start">${places.start}</a></p>`;
+  const start = html`<p><a class="button primary" href="/portal/start">${places.start}</a></p>`;
   if (!permissions['keys.read'][mode].includes(user.role)) {
     const rest = fill(overview.emptyViewer, { partner: user.partner.name });
     return emptyState(overview.empty, html`<p>${rest}</p>${start}`);

@@ -93,7 +93,7 @@ async function showKeys(ctx: Context, call: PortalCall, made: string | null): Pr
     body: html`
       ${flashOf(call, flashes)}
       ${made !== null && newKey(words, made)}
-      ${mayChange ? keyForm(call) : notice('attention', keys.ownersOnly)}
+      ${mayChange ? keyForm(call, rows.length === 0) : notice('attention', keys.ownersOnly)}
       <div class="list" data-live="${portalEventsPath(call.mode)}" data-region="list">
         ${list}
         ${pager(words, path, query, next)}
@@ -109,7 +109,8 @@ export function newKey(words: Words, key: string): Html {
   return card(stateLine('paid', keys.made, keys.madeRest), copyable(words, keys.key, key, keys.copy));
 }
 
-function keyForm(call: PortalCall): Html {
+/** @param isFirst whether there is no key yet: then the form is what the page is for */
+function keyForm(call: PortalCall, isFirst: boolean): Html {
   const { words, mode } = call;
   const { keys } = portalTexts(words);
   const boxes = scopeNames.map(
@@ -123,7 +124,7 @@ function keyForm(call: PortalCall): Html {
   );
   const title = mode === 'test' ? keys.newTest : keys.newLive;
   return html`
-    <details class="card">
+    <details class="card"${isFirst && html` open`}>
       <summary>${title}</summary>
       ${form({
         action: actionIn(call, path),

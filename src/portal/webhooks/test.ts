@@ -77,6 +77,7 @@ export async function testEventSection(ctx: Context, call: PortalCall): Promise<
       action: actionIn(call, `${path}/test`),
       hidden: { key: randomBytes(24).toString('base64url') },
       submit: webhooks.sendTest,
+      second: true,
     }),
   );
 }
