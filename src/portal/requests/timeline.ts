@@ -57,7 +57,7 @@ export function timeline(words: Words, history: History, resend: Html | null): H
     ...paymentItems(words, history),
     ...ending(words, history),
     ...[...history.refunds.values()].map((refund) => refundItem(words, history, refund)),
-    ...(history.delivery ? eventItems(words, history.delivery) : []),
+    ...eventOf(words, history),
   ];
   // Block times are whole seconds. Items of the same second, or from before the creation, keep the order above.
   const second = ({ at }: TimelineItem) =>
@@ -82,6 +82,16 @@ export function timeline(words: Words, history: History, resend: Html | null): H
       ${resend}
     </section>
   `;
+}
+
+/**
+ * What happened to the event, never before the payment was verified. Both are written in one transaction, but by two
+ * clocks.
+ */
+function eventOf(words: Words, { row, delivery }: History): TimelineItem[] {
+  const verifiedAt = row.proof_verified_at;
+  const items = delivery ? eventItems(words, delivery) : [];
+  return items.map((item) => (item.at && verifiedAt && item.at < verifiedAt ? { ...item, at: verifiedAt } : item));
 }
 
 function beginning(words: Words, { row }: History): TimelineItem[] {
