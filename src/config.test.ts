@@ -161,6 +161,13 @@ test('BASE_URL, PAY_URL and PHONE_GATEWAY_URL › user or password → a fault t
   }
 });
 
+test('BASE_URL › a path is a fault, a slash at its end is none', () => {
+  const faultOf = (BASE_URL: string) => faultsOf({ SANDBOX: 'on', BASE_URL }).join('\n');
+  assert.equal(faultOf('https://pay.example/'), '');
+  assert.equal(faultOf('https://pay.example/till/'), 'BASE_URL must have no path: pages link from its root');
+  assert.doesNotMatch(faultOf('nowhere'), /no path/);
+});
+
 test('RATE_PROVIDERS › empty is as absent; none, or one twice, is a fault: it would confirm itself', () => {
   assert.deepEqual(readConfig({ ...secrets, RATE_PROVIDERS: ' ' }).rateProviders, ['fixed']);
   assert.deepEqual(readConfig({ ...secrets, RATE_PROVIDERS: 'kraken, coinbase,' }).rateProviders, [

@@ -131,6 +131,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const host = env.HOST || '127.0.0.1';
   const dataDir = dataDirOf(env);
   const baseUrl = readUrl('BASE_URL', env.BASE_URL, `http://localhost:${port}`, faults);
+  if ((URL.parse(baseUrl)?.pathname ?? '/') !== '/')
+    faults.push('BASE_URL must have no path: pages link from its root');
   const payUrl = readUrl('PAY_URL', env.PAY_URL, `${baseUrl}/pay`, faults);
   const sandbox = decideSandbox(env, { host, baseUrl, payUrl }, faults);
   if (!sandbox && !env.BASE_URL) faults.push('BASE_URL is required in production: the public address of the service');
