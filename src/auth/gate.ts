@@ -123,8 +123,8 @@ export type GateRow = {
  * not survive a power failure, so the commit does not wait for the disk.
  *
  * @param facts what the endpoint adds to the statement
- * @throws Refusal unauthorized (unavailable if the key may be one of another node), not_found (unknown host), partner_disabled, rate_limited, insufficient_scope: in this
- * order
+ * @throws Refusal unauthorized (unavailable if the key may be one of another node), not_found (unknown host),
+ * partner_disabled, rate_limited, insufficient_scope: in this order
  */
 export async function passGate<F extends object>(
   ctx: Context,

@@ -118,8 +118,8 @@ export async function checkSecretKeys(sql: Sql, secrets: SecretKey[]): Promise<v
 }
 
 /**
- * Notes that a running node has its newest key in front, so that nobody gives up a key with which values are still made.
- * If somebody did, the key is required again.
+ * Notes that a running node has its newest key in front, so that nobody gives up a key with which values are still
+ * made. If somebody did, the key is required again.
  *
  * @returns whether somebody did
  */

@@ -9,7 +9,7 @@ const reached = (file: string) => reachedByChanges(all, [file]);
 
 test('a part of a name → the files with it in their path, each once; one that fits none → a sentence', () => {
   assert.deepEqual(chooseTests(['test/api/create.test.ts']), ['test/api/create.test.ts']);
-  assert.deepEqual(chooseTests(['api/tenancy', 'tenancy']), ['test/api/tenancy.test.ts']);
+  assert.deepEqual(chooseTests(['api/tenancy', 'tenancy.test']), ['test/api/tenancy.test.ts']);
   assert.throws(() => chooseTests(['no-such-test']), { message: 'No test file has "no-such-test" in its path.' });
   assert.throws(() => chooseTests(['changed', 'no-such-commit']), /no commit "no-such-commit"/);
 });
