@@ -104,7 +104,7 @@ test('partner create › answers the partner; a taken slug, a bad slug and an un
     await refused(is, 'partner', 'create', 'other', '--name', 'N', '--currency', code);
   }
   const long = 'x'.repeat(121);
-  await refused(/at most 120 characters/, 'partner', 'create', 'other', '--name', long, '--currency', 'EUR');
+  await refused(/1 to 120 characters/, 'partner', 'create', 'other', '--name', long, '--currency', 'EUR');
   await refused(/A partner "tills" already exists/, 'partner', 'create', 'tills', '--name', 'N', '--currency', 'EUR');
   await refused(
     /"api" is reserved for the service itself/,
