@@ -131,7 +131,7 @@ const loops: Loop[] = [
   { name: 'encrypt mails', everyMs: 10 * minute, run: encryptMails },
   { name: 'forget counts of past days', everyMs: 10 * minute, run: forgetDays },
   { name: 'forget submitted transactions', everyMs: 10 * minute, run: forgetSubmitted },
-  { name: 'find missing receipts', everyMs: minute, run: sweepReceipts },
+  { name: 'find missing receipts', everyMs: 2 * minute, run: sweepReceipts },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },
   {
     name: 'recover wallets',

@@ -39,37 +39,36 @@ export async function alarmMissingKeys({
       'other nodes use secret keys that this one lacks, so it answers API keys and links made there with 503, and does not know sessions: restart it with the same SECRET_KEYS',
     );
   const held = config.secretKeys.map(({ id }) => id);
-  const raised = await sql<{ subject: string }[]>`
-    select subject from alarms where kind = ${kind} and cleared_at is null`;
-  const subjects = raised.map(({ subject }) => subject);
-  const waiting = await selectWaiting(sql, held, subjects);
-  const lacking = waiting.filter(({ key_id }) => !held.includes(key_id));
+  const known = await selectWaiting(sql, held);
+  const lacking = known.filter(({ key_id, endpoints, mails }) => endpoints + mails > 0 && !held.includes(key_id));
   for (const { key_id: keyId, endpoints, mails } of lacking)
     await raiseAlarm(sql, { kind, subject: keyId, details: { keyId, endpoints, mails } });
-  const ended = subjects.filter((subject) => !waiting.some(({ key_id }) => key_id === subject));
+  const ended = known.filter(({ endpoints, mails }) => endpoints + mails === 0);
   if (ended.length > 0)
     await clearAlarms(
       sql,
-      ended.map((subject) => ({ kind, subject })),
+      ended.map(({ key_id }) => ({ kind, subject: key_id })),
     );
   return lacking.length;
 }
 
 /**
- * What is overdue, by key: of keys that are not among `held`, and of those in `also`. An endpoint whose deliveries are
- * under way, or that answered lately, is being served, however many of its events are due. One that is failing waits
- * for its probe.
+ * What is overdue, by key: of keys that are not among `held`, and of those whose alarm is raised, also if nothing is. An
+ * endpoint whose deliveries are under way, or that answered lately, is being served, however many of its events are
+ * due. One that is failing waits for its probe.
  */
-function selectWaiting(sql: Sql, held: readonly string[], also: readonly string[]): Promise<Waiting[]> {
+function selectWaiting(sql: Sql, held: readonly string[]): Promise<Waiting[]> {
   const ago = sql`now() - ${overdueMs} * interval '1 ms'`;
   return sql<Waiting[]>`
-    with secrets as (
+    with raised as (
+      select subject as key_id from alarms where kind = ${kind} and cleared_at is null
+    ), secrets as (
       select partner_id, test_mode, ${keyIdIn(sql, sql`secret`)} as key_id from webhook_endpoints
       union
       select partner_id, test_mode, ${keyIdIn(sql, sql`pending_secret`)} from webhook_endpoints
       where pending_secret is not null
     ), concerned as (
-      select * from secrets where key_id <> all(${held}::text[]) or key_id = any(${also}::text[])
+      select * from secrets where key_id <> all(${held}::text[]) or key_id in (table raised)
     ), stalled as (
       select c.key_id from concerned c join webhook_endpoints e using (partner_id, test_mode)
         cross join lateral (
@@ -84,7 +83,8 @@ function selectWaiting(sql: Sql, held: readonly string[], also: readonly string[
         where sent_at is null and next_attempt_at <= ${ago} and sealed is not null limit ${maxMails}) m
     )
     select key_id, count(*) filter (where is_endpoint)::int as endpoints, count(*) filter (where not is_endpoint)::int as mails
-    from (select key_id, true as is_endpoint from stalled union all select key_id, false from unsent) w
-    where key_id <> all(${held}::text[]) or key_id = any(${also}::text[])
+    from (select key_id, true as is_endpoint from stalled union all select key_id, false from unsent
+      union all select key_id, null from raised) w
+    where key_id <> all(${held}::text[]) or key_id in (table raised)
     group by key_id order by key_id`;
 }

@@ -1,6 +1,7 @@
-import { selectCursors } from '../chain/cursors.ts';
+import { type CursorRow, selectCursors } from '../chain/cursors.ts';
+import { allChains, type ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
-import { type Mode, modes } from '../lib/mode.ts';
+import { modes } from '../lib/mode.ts';
 import { releaseReserved } from '../requests/reservations.ts';
 
 const batchSize = 500;
@@ -14,8 +15,12 @@ const maxBatches = 20;
  */
 export async function releaseReservations(ctx: Context): Promise<number> {
   let released = 0;
+  const cursors = await selectCursors(
+    ctx.db.sql,
+    allChains(ctx.chains).map(({ chainId }) => chainId),
+  );
   for (const mode of modes) {
-    const readUpTo = await readTimeOf(ctx, mode);
+    const readUpTo = readTimeOf(ctx.chains[mode], cursors);
     if (!readUpTo) continue;
     for (let batch = 0; batch < maxBatches; batch++) {
       const count = await releaseReserved(ctx.db, { testMode: mode === 'test', readUpTo, limit: batchSize });
@@ -26,10 +31,9 @@ export async function releaseReservations(ctx: Context): Promise<number> {
   return released;
 }
 
-/** The time up to which all chains of a mode were read; null while one of them was not read at all. */
-async function readTimeOf(ctx: Context, mode: Mode): Promise<Date | null> {
-  const chainIds = ctx.chains[mode].map(({ chainId }) => chainId);
-  const cursors = await selectCursors(ctx.db.sql, chainIds);
-  if (chainIds.length === 0 || cursors.length < chainIds.length) return null;
-  return new Date(Math.min(...cursors.map(({ block_time }) => block_time.getTime())));
+/** The time up to which all these chains were read; null without a chain, and while one of them was not read at all. */
+function readTimeOf(chains: readonly ChainConfig[], cursors: readonly CursorRow[]): Date | null {
+  const read = cursors.filter((cursor) => chains.some(({ chainId }) => String(chainId) === cursor.chain_id));
+  if (chains.length === 0 || read.length < chains.length) return null;
+  return new Date(Math.min(...read.map(({ block_time }) => block_time.getTime())));
 }
