@@ -1,5 +1,4 @@
-import type { ChainConfig } from '../config/chains.ts';
-import { findChain } from '../config/chains.ts';
+import { type ChainConfig, findChain } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import type { Checkout } from './read.ts';

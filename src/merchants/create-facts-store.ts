@@ -2,8 +2,7 @@ import type { Sql } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
 import { isAddress } from '../lib/ids.ts';
 import { currencyKnown } from '../rates/currency-field.ts';
-import type { WalletHolder } from './store.ts';
-import { walletFacts } from './store.ts';
+import { type WalletHolder, walletFacts } from './store.ts';
 
 export type CreateMerchantFacts = { holder: WalletHolder | null; currency_known: boolean };
 

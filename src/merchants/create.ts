@@ -6,8 +6,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { type FieldFault, refuse, refuseFields } from '../errors.ts';
 import { currencyFaults } from '../rates/currency-field.ts';
-import type { CreateMerchantFacts } from './create-facts-store.ts';
-import { walletOf } from './create-facts-store.ts';
+import { type CreateMerchantFacts, walletOf } from './create-facts-store.ts';
 import { readMerchant } from './read.ts';
 import { insertMerchant, type MerchantView, type NewMerchant, selectWalletHolder, type WalletHolder } from './store.ts';
 

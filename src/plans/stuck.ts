@@ -4,8 +4,7 @@ import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Scope } from '../db/connection.ts';
 import { dayMs } from '../lib/durations.ts';
-import type { StuckPlan } from './stuck-store.ts';
-import { countUnexplained, selectStuck, updateDue } from './stuck-store.ts';
+import { countUnexplained, type StuckPlan, selectStuck, updateDue } from './stuck-store.ts';
 
 const maxListed = 100;
 const maxCounted = 1000;

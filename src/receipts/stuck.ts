@@ -4,8 +4,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { type QueueDepth, queueDepth } from '../db/queue-depth.ts';
 import type { Channel } from './store.ts';
-import type { GivenUpReceipt } from './stuck-store.ts';
-import { selectGivenUp, updateRetried, waitingReceipts } from './stuck-store.ts';
+import { type GivenUpReceipt, selectGivenUp, updateRetried, waitingReceipts } from './stuck-store.ts';
 
 const maxListed = 100;
 

@@ -5,8 +5,7 @@ import { merchantFacts } from '../merchants/read.ts';
 import { currencyKnown } from '../rates/currency-field.ts';
 import type { CreateFacts } from './plan-create.ts';
 import { isIdempotencyKey } from './rules.ts';
-import type { KnownHead } from './store.ts';
-import { startFacts } from './store.ts';
+import { type KnownHead, startFacts } from './store.ts';
 
 /** What the gate's statement reads for a create: what decides, an earlier request with the key, the newest blocks. */
 export type ReadFacts = CreateFacts & { replay_id: string | null; heads: Record<string, KnownHead> | null };

@@ -1,7 +1,6 @@
 import type { Scope } from '../db/connection.ts';
 import type { Statement, Tag } from '../db/sql.ts';
-import type { RequestRow } from './store.ts';
-import { requestColumns } from './store.ts';
+import { type RequestRow, requestColumns } from './store.ts';
 
 export const selectRequest = (sql: Tag, scope: Scope, id: string): Statement<RequestRow[]> => sql<RequestRow[]>`
   select ${requestColumns(sql)} from requests r

@@ -1,5 +1,4 @@
-import type { ChainConfig } from '../config/chains.ts';
-import { findChain } from '../config/chains.ts';
+import { type ChainConfig, findChain } from '../config/chains.ts';
 import { groupMicro } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import type { DeliveryHealth } from './health-store.ts';
-import { selectHealth } from './health-store.ts';
+import { type DeliveryHealth, selectHealth } from './health-store.ts';
 
 /** Events are counted up to here. */
 export const maxDeliveriesCounted = 1_000;

@@ -3,8 +3,13 @@ import type { Context } from '../context.ts';
 import { type QueueDepth, queueDepth } from '../db/queue-depth.ts';
 import { isUuid } from '../lib/ids.ts';
 import { batchesOf, type ReadFrom, readPage } from '../lib/paging.ts';
-import type { StuckDelivery } from './stuck-store.ts';
-import { selectDisabled, selectDueCount, selectExhausted, waitingDeliveries } from './stuck-store.ts';
+import {
+  type StuckDelivery,
+  selectDisabled,
+  selectDueCount,
+  selectExhausted,
+  waitingDeliveries,
+} from './stuck-store.ts';
 
 const maxDisabled = 100;
 

@@ -1,7 +1,6 @@
 import { scopeOfRequest } from '../../auth/scope.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
-import type { ChainConfig } from '../../config/chains.ts';
-import { findChain } from '../../config/chains.ts';
+import { type ChainConfig, findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { isUuid } from '../../lib/ids.ts';

@@ -1,7 +1,6 @@
 import type { Database } from '../../db/connection.ts';
 import { pause } from '../../lib/time.ts';
-import type { Lease } from './lease.ts';
-import { insertLeases, keepLeases, leaseMs, releaseLease } from './lease.ts';
+import { insertLeases, keepLeases, type Lease, leaseMs, releaseLease } from './lease.ts';
 
 /** What to do while holding a lease. The signal aborts when the lease is lost or the service stops. */
 export type Work = (lease: Lease, signal: AbortSignal) => Promise<void>;

@@ -1,7 +1,6 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import type { Hex } from '../rpc.ts';
-import { RpcError } from '../rpc.ts';
+import { type Hex, RpcError } from '../rpc.ts';
 import { signerOf } from './account.ts';
 import { type AccountReport, type AccountState, updateGap, updateNextNonce } from './account-store.ts';
 import { broadcast } from './broadcast.ts';

@@ -1,6 +1,5 @@
 import { scopeOfRequest } from '../../auth/scope.ts';
-import type { ChainConfig } from '../../config/chains.ts';
-import { findChain } from '../../config/chains.ts';
+import { type ChainConfig, findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { isHash32 } from '../../lib/ids.ts';

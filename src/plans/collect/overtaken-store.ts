@@ -1,24 +1,24 @@
 import type { Sql } from '../../db/connection.ts';
 import { seenStatus } from '../../requests/expiry.ts';
-import { countedOf, isPaymentSeen } from './known-store.ts';
+import { countedOf, isPaymentSeen, type KnownRow } from './known-store.ts';
 import { isOver } from './queue-store.ts';
 import type { CollectionReason } from './rules.ts';
 
-/** A relayed charge or authorization, and what has become of its request since. Amounts are decimal strings. */
-export type RelayedRow = {
+/** What a charge waits for or is stopped by, as it is judged before it is sent. */
+type Judged = Pick<
+  KnownRow,
+  | ('status' | 'proof_status' | 'usdc_micro' | 'counted_micro' | 'payment_seen')
+  | ('merchant_disabled' | 'partner_disabled')
+>;
+
+/** A relayed charge or authorization, and what has become of its request since. */
+export type RelayedRow = Judged & {
   id: string;
   purpose: 'charge' | 'authorization';
   data: Uint8Array;
-  status: 'requested' | 'opened' | 'expired' | 'voided';
-  proof_status: 'none' | 'attached' | 'verified';
-  usdc_micro: string;
-  counted_micro: string;
-  payment_seen: boolean;
   /** Null while the plan goes on. */
   plan_over: 'plan_paused' | 'plan_ended' | null;
   mandate_active: boolean;
-  merchant_disabled: boolean;
-  partner_disabled: boolean;
 };
 
 /** Those of these calls that pay a request: authorizations, and charges that are under way. */

@@ -1,6 +1,5 @@
 import { explorerLink } from '../../checkout/transactions.ts';
-import type { ChainConfig } from '../../config/chains.ts';
-import { findChain } from '../../config/chains.ts';
+import { type ChainConfig, findChain } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { RefundRow } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';

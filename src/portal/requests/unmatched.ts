@@ -1,6 +1,5 @@
 import { explorerLink } from '../../checkout/transactions.ts';
-import type { ChainConfig } from '../../config/chains.ts';
-import { findChain } from '../../config/chains.ts';
+import { type ChainConfig, findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import type { Mode } from '../../lib/mode.ts';
@@ -15,8 +14,7 @@ import {
   type UnmatchedFilter,
   type UnmatchedRow,
 } from '../../payments/unmatched/browse.ts';
-import type { RefundRow } from '../../refunds/read.ts';
-import { readRefunds } from '../../refunds/read.ts';
+import { type RefundRow, readRefunds } from '../../refunds/read.ts';
 import { auditTexts } from '../../texts/audit.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
 import { shortAddress, shortId } from '../../ui/components.ts';
