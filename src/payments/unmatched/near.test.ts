@@ -33,6 +33,17 @@ test('a fee of the exchange, or a rounded figure → near; another price → not
   }
 });
 
+test('how far an amount may be away → 5 USDC or 5 %, whichever is more, to the micro unit', () => {
+  for (const [paid, from, to] of [
+    ['7.5', '3.75', '12.5'],
+    ['100', '95', '105'],
+    ['200', '190', '210'],
+    ['0.000003', '0.000002', '0.000006'],
+  ] as const) {
+    assert.deepEqual(amountsNear(usdc(paid)), { fromMicro: usdc(from), toMicro: usdc(to) }, paid);
+  }
+});
+
 test('whatever arrives → the same amount is near, nothing is negative, and neither is more than twice the other', () => {
   fc.assert(
     fc.property(fc.bigInt(1n, 10n ** 20n), (value) => {
