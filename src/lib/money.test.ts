@@ -93,8 +93,17 @@ test('decimals: 24 digits before and 18 after the point, no more', () => {
 });
 
 test('exponents follow ISO 4217, and only upper-case codes of money have one', () => {
-  const expected = { JPY: 0, KRW: 0, VND: 0, ISK: 0, USD: 2, EUR: 2, GBP: 2, INR: 2, KWD: 3, BHD: 3, TND: 3, CLF: 4 };
-  for (const [code, exponent] of Object.entries(expected)) assert.equal(currencyExponent(code), exponent, code);
+  const expected = [
+    [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
+    [2, 'EUR GBP HUF INR MGA MRU TWD USD'],
+    [3, 'BHD IQD JOD KWD LYD OMR TND'],
+    [4, 'CLF UYW'],
+  ] as const;
+  for (const [exponent, codes] of expected) {
+    for (const code of codes.split(' ')) assert.equal(currencyExponent(code), exponent, code);
+  }
+  const withoutTwo = currencyCodes.filter((code) => currencyExponent(code) !== 2);
+  assert.equal(withoutTwo.length, 26, 'all others have two');
   const none = ['XAU', 'XXX', 'XTS', 'usd', 'Usd', 'US', 'USDC', '', 'DOGE', 'constructor', 'toString', '__proto__'];
   for (const code of none) assert.equal(currencyExponent(code), null, code);
 });

@@ -74,6 +74,8 @@ describe('outgoing addresses', () => {
       ['hook', 'not_a_url'],
       ['file:///etc/passwd', 'not_a_url'],
       ['https://user:pw@example.com/', 'credentials'],
+      ['https://user@example.com/', 'credentials'],
+      ['https://:pw@example.com/', 'credentials'],
       [`https://example.com/${'x'.repeat(2048)}`, 'too_long'],
       ['https://10.0.0.1/', 'private'],
       ['http://10.0.0.1/', 'private'],
@@ -84,5 +86,7 @@ describe('outgoing addresses', () => {
   test('https, or http where the policy allows it → the URL may be used', () => {
     assert.equal(urlFault(strict, 'https://example.com/hook?a=b'), null);
     assert.equal(urlFault({ allowCidrs: [], plainHttp: true }, 'http://example.com/'), null);
+    assert.equal(urlFault({ allowCidrs: ['10.0.0.0/8'], plainHttp: true }, 'http://10.1.2.3/'), null);
+    assert.equal(urlFault(strict, `https://example.com/${'x'.repeat(2028)}`), null, '2048 characters');
   });
 });
