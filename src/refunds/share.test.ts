@@ -20,6 +20,7 @@ test('a transaction that refunds several payments → covers them one after the 
   assert.deepEqual(share(12n, 5n, 7n), [5n, 7n]);
   assert.deepEqual(share(11n, 5n, 7n), [11n, 0n]);
   assert.deepEqual(share(5n, 5n, 5n), [5n, 0n]);
+  assert.deepEqual(share(3n, 5n, 3n), [3n, 0n], 'the first takes what does not cover it');
   assert.deepEqual(share(13n, 5n, 9n, 7n), [6n, 0n, 7n]);
 });
 

@@ -13,6 +13,9 @@ const tokens = parseAbi([
 ]);
 const address: Hex = `0x${'12'.repeat(20)}`;
 const text = (reason: string) => encodeErrorResult({ abi: tokens, errorName: 'Error', args: [reason] });
+const word: Hex = `0x${'34'.repeat(32)}`;
+const ours = (errorName: 'NotStarted' | 'Ended' | 'MandateRevoked' | 'ReferenceUsed', arg: bigint | Hex) =>
+  encodeErrorResult({ abi: recurringAbi, errorName, args: [arg] } as Parameters<typeof encodeErrorResult>[0]);
 const kinds: [what: string, data: Hex, kind: string][] = [
   ['Circle’s balance', text('ERC20: transfer amount exceeds balance'), 'balance'],
   ['Circle’s allowance', text('ERC20: transfer amount exceeds allowance'), 'allowance'],
@@ -36,6 +39,22 @@ const kinds: [what: string, data: Hex, kind: string][] = [
     encodeErrorResult({ abi: recurringAbi, errorName: 'SafeERC20FailedOperation', args: [address] }),
     'unknown',
   ],
+  ['a mandate that has not started', ours('NotStarted', 1_800_000_000n), 'not_started'],
+  ['a mandate that has ended', ours('Ended', 1_800_000_000n), 'ended'],
+  ['a mandate that was revoked', ours('MandateRevoked', word), 'revoked'],
+  ['a reference that was charged', ours('ReferenceUsed', word), 'reference_used'],
+  [
+    'an amount above the cap',
+    encodeErrorResult({ abi: recurringAbi, errorName: 'AmountOutOfRange', args: [2n, 1n] }),
+    'amount',
+  ],
+  [
+    'another’s signature',
+    encodeErrorResult({ abi: recurringAbi, errorName: 'InvalidSignature', args: [address] }),
+    'signature',
+  ],
+  ['another executor', encodeErrorResult({ abi: recurringAbi, errorName: 'NotExecutor', args: [address] }), 'executor'],
+  ['a stranger', encodeErrorResult({ abi: recurringAbi, errorName: 'NotParty', args: [address] }), 'party'],
   ['nothing', '0x', 'unknown'],
   ['a selector alone', '0x08c379a0', 'unknown'],
   ['a text that is cut off', text('ERC20: transfer amount exceeds balance').slice(0, 140) as Hex, 'unknown'],
