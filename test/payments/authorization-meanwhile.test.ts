@@ -5,6 +5,7 @@ import type { SignedAuthorization } from '../../src/payments/authorized/authoriz
 import { readAuthorizationOutcome } from '../../src/payments/authorized/outcome.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { usdcBalance } from '../../src/sandbox/wallet.ts';
+import type { TestWallet } from '../support/chain/chain.ts';
 import { type AuthorizedFixtures, authorizedFixtures } from '../support/payments/authorized-fixtures.ts';
 
 let f: AuthorizedFixtures;
@@ -101,27 +102,53 @@ test('less is signed and executed under the same nonce → counts as a failure o
   assert.equal((await f.submit(request, fourth)).kind, 'too_often');
 });
 
-test('a signed payment waits for the relayer’s signature, and the request is paid otherwise → it is never sent', async () => {
-  const request = await f.request();
-  const payer = await f.payer();
+/** Submits an authorization while the relayer's signer is away, and has it back once this was done in between. */
+async function whileNobodySigns(request: RequestRow, payer: TestWallet, meanwhile: () => Promise<unknown>) {
   const signed = await f.sign(request, payer);
   const signers = f.ctx.config.relayer.signers.map(({ address }) => ({ address, url: 'http://127.0.0.1:9' }));
   const away = { ...f.ctx, config: { ...f.ctx.config, relayer: { signers } } };
   assert.equal((await f.submit(request, signed, BigInt(request.usdc_micro), away)).kind, 'sent');
-  await f.pay(request);
+  await meanwhile();
   await f.settle();
-  assert.equal((await f.read(request)).proof_status, 'verified');
-  const before = await f.sent();
   await f.db.sql`
     update relay_transactions set allotted_at = now() - interval '1 hour', tried_at = null where state = 'allotted'`;
   await f.follow();
   await f.settle();
   await f.settle();
+  const nonce = Buffer.from(signed.nonce.slice(2), 'hex');
+  const key = { chainId: f.chain.chainId, tokenAddress: f.token.address, authorizer: payer.address, nonce };
+  return (await readAuthorizationOutcome(f.ctx, f.scope, request.id, key))?.state;
+}
+
+test('a signed payment waits for the relayer’s signature, and the request is paid otherwise → it is never sent', async () => {
+  const request = await f.request();
+  const payer = await f.payer();
+  const before = await f.sent();
+  assert.equal(await whileNobodySigns(request, payer, () => f.pay(request)), 'failed');
+  assert.equal((await f.read(request)).proof_status, 'verified');
   assert.equal(await f.sent(), before + 1, 'its nonce is used up');
   assert.equal(await usdcBalance(f.chain, payer.address), 10n ** 9n);
-  const key = {
-    ...{ chainId: f.chain.chainId, tokenAddress: f.token.address, authorizer: payer.address },
-    nonce: Buffer.from(signed.nonce.slice(2), 'hex'),
-  };
-  assert.equal((await readAuthorizationOutcome(f.ctx, f.scope, request.id, key))?.state, 'failed');
+});
+
+test('a signed payment of all waits, and a part comes → it is not sent, and the rest can be signed', async () => {
+  const request = await f.request();
+  const payer = await f.payer();
+  const before = await f.sent();
+  const part = BigInt(request.usdc_micro) - 1_000_000n;
+  assert.equal(await whileNobodySigns(request, payer, () => f.pay(request, { usdcMicro: part })), 'failed');
+  assert.equal(await f.sent(), before + 1, 'its nonce is used up');
+  assert.equal(await usdcBalance(f.chain, payer.address), 10n ** 9n);
+  const rest = await f.sign(request, payer, { valueMicro: 1_000_000n });
+  assert.equal((await f.submit(request, rest, 1_000_000n)).kind, 'sent');
+  await f.settle();
+  assert.equal((await f.read(request)).proof_status, 'verified');
+});
+
+test('a signed payment of all waits, and a part of less than a cent comes → it is sent', async () => {
+  const request = await f.request();
+  const payer = await f.payer();
+  const due = BigInt(request.usdc_micro);
+  await whileNobodySigns(request, payer, () => f.pay(request, { usdcMicro: 9_999n }));
+  assert.equal(await usdcBalance(f.chain, payer.address), 10n ** 9n - due);
+  assert.equal((await f.read(request)).proof_status, 'verified');
 });

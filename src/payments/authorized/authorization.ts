@@ -1,4 +1,4 @@
-import { encodeFunctionData, parseAbi } from 'viem';
+import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem';
 import type { Hex } from '../../chain/rpc.ts';
 import type { TokenDomain } from '../../chain/token-domain.ts';
 
@@ -63,3 +63,6 @@ export function authorizationCall(signed: SignedAuthorization): Hex {
   const v = last < 2 ? last + 27 : last;
   return encodeFunctionData({ abi, functionName: 'transferWithAuthorization', args: [...terms, v, r, s] });
 }
+
+/** What a call that `authorizationCall` made moves, in micro units. */
+export const authorizedMicro = (call: Hex): bigint => decodeFunctionData({ abi, data: call }).args[2];

@@ -2,6 +2,8 @@ import { decodeFunctionData } from 'viem';
 import { recurringAbi } from '../../chain/recurring/contract.ts';
 import type { Hex } from '../../chain/rpc.ts';
 import type { Context } from '../../context.ts';
+import { authorizedMicro } from '../../payments/authorized/authorization.ts';
+import { minPartMicro } from '../../payments/rules.ts';
 import { type RelayedRow, selectRelayed, updateOvertaken } from './overtaken-store.ts';
 import type { CollectionReason } from './rules.ts';
 
@@ -21,13 +23,18 @@ export async function findOvertaken(ctx: Context, relayIds: readonly string[]): 
   return new Set(judged.flatMap(({ row, reason }) => (reason === null ? [] : [row.id])));
 }
 
-/** What has overtaken a call; null if nothing has. Authorizations were signed for their request, and end soon. */
+/**
+ * What has overtaken a call; null if nothing has. Authorizations were signed for their request, and end soon. One is
+ * overtaken by a part after which it would overpay: with that part, it would not have been taken.
+ */
 function overtakenBy(row: RelayedRow): CollectionReason | null {
   if (row.proof_status !== 'none') return 'payment_seen';
   if (row.status === 'voided') return 'request_cancelled';
   if (row.status === 'expired') return 'request_expired';
-  if (row.purpose !== 'charge') return null;
-  if (row.payment_seen || dueMicro(row) !== amountOf(row.data)) return 'payment_seen';
+  const call: Hex = `0x${Buffer.from(row.data).toString('hex')}`;
+  if (row.purpose === 'authorization')
+    return authorizedMicro(call) - dueMicro(row) < minPartMicro ? null : 'payment_seen';
+  if (row.payment_seen || dueMicro(row) !== chargedMicro(call)) return 'payment_seen';
   if (row.plan_over) return row.plan_over;
   if (!row.mandate_active) return 'no_mandate';
   if (row.partner_disabled) return 'partner_disabled';
@@ -37,8 +44,7 @@ function overtakenBy(row: RelayedRow): CollectionReason | null {
 const dueMicro = (row: RelayedRow): bigint => BigInt(row.usdc_micro) - BigInt(row.counted_micro);
 
 /** The amount that a charge moves, in micro units. */
-function amountOf(data: Uint8Array): bigint {
-  const call: Hex = `0x${Buffer.from(data).toString('hex')}`;
+function chargedMicro(call: Hex): bigint {
   const { functionName, args } = decodeFunctionData({ abi: recurringAbi, data: call });
   if (functionName !== 'charge' && functionName !== 'chargeWithPermit') throw new Error(`${functionName} is no charge`);
   return args[2];
