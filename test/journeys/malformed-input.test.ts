@@ -58,7 +58,7 @@ async function makeStand() {
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
       to_address, value, partner_id, test_mode, account_id, reason, judged_at, final_at)
     select 31337, '0x' || md5(random()::text) || md5(random()::text), 0, 1, '0x', now(), ${`0x${'5f'.repeat(20)}`},
-      ${`0x${'ab'.repeat(20)}`}, ${merchant.wallet}, 5000000, ${partner.id}, true, ${merchant.id}, 'no_hint', now(), now()`;
+      ${`0x${'ab'.repeat(20)}`}, ${merchant.wallet}, 5000000, ${partner.id}, true, ${merchant.id}, 'no_match', now(), now()`;
   const { key } = await makeKey(db, scope);
   await makeKey(db, live);
   const onboarding = async (details: Record<string, string>) => {

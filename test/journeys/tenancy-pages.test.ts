@@ -77,7 +77,7 @@ async function makeShop(scope: Scope, word: string): Promise<Shop> {
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
       to_address, value, partner_id, test_mode, account_id, reason, judged_at, final_at)
     select ${chainId}, tx_hash, 0, 1, '0x', now(), ${token}, ${payer}, ${merchant.wallet}, 50000000, ${scope.partnerId},
-      ${scope.testMode}, ${merchant.id}, 'no_hint', now(), now() from unnest(${[free, refunding]}::text[]) as tx_hash`;
+      ${scope.testMode}, ${merchant.id}, 'no_match', now(), now() from unnest(${[free, refunding]}::text[]) as tx_hash`;
   await db.sql`
     insert into returns (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, token_address, from_address,
       to_address, usdc_micro, state, noted_at)
