@@ -3,7 +3,7 @@ import { errors } from '../errors.ts';
 import { type JsonFault, readStrictJson } from '../lib/text/strict-json.ts';
 
 /** The maximum size of a body. */
-export const maxBodyBytes = 128 * 1024;
+const maxBodyBytes = 128 * 1024;
 
 /** A received body, not yet parsed. A large one is parsed only after its key was found (see `api-route.ts`). */
 export type UnreadBody = { bytes: Buffer; contentType: string | undefined } | 'body_too_large';

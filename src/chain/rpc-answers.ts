@@ -153,7 +153,7 @@ export function readLogs(value: unknown): Log[] {
     .sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
 }
 
-export function readLog(log: Record<string, unknown>): Log {
+function readLog(log: Record<string, unknown>): Log {
   return {
     address: readBytes(log.address, 20, 'log address'),
     topics: readArray(log.topics, 'topics').map((topic) => readBytes(topic, 32, 'topic')),

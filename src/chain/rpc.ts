@@ -21,13 +21,10 @@ import {
 import { type BatchAnswer, callBatch, callRpc, defaultTimeoutMs } from './rpc-call.ts';
 
 export {
-  type BlockTag,
-  type Fees,
   type Header,
   type Hex,
   type Log,
   type Receipt,
-  type ReportedError,
   RpcError,
   type Transaction,
   toHex,

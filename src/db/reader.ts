@@ -88,7 +88,7 @@ async function waitForReplay(tx: Tx, position: Position): Promise<void> {
  *
  * @param onUnused is called when the reader is no longer used, and with null when it is used again
  */
-export function readFrom(primary: Database, reader: Database, onUnused: OnUnused): Database['reading'] {
+function readFrom(primary: Database, reader: Database, onUnused: OnUnused): Database['reading'] {
   let restUntil = 0;
   let unused: Unused | null = null;
   const note = (now: Unused | null, cause?: unknown) => {

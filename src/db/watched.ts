@@ -8,7 +8,7 @@ const slowMs = 1_000;
 const maxCharacters = 60;
 
 /** The beginning of a statement's text, up to the first value, so that it never contains data. */
-export function beginningOf({ text }: Sendable): string {
+function beginningOf({ text }: Sendable): string {
   const [beginning = ''] = text.slice(0, 4 * maxCharacters).split(/['$]/, 1);
   return beginning.replaceAll(/\s+/g, ' ').trim().slice(0, maxCharacters);
 }

@@ -11,8 +11,6 @@ import { readDetails } from './details.ts';
 import { type Profile, selectProfile, updateProfile } from './profile-store.ts';
 import { type DetailFault, MerchantRefusal } from './refusal.ts';
 
-export type { Profile } from './profile-store.ts';
-
 /** The fields of the profile that onboarding does not ask for, with their maximum lengths in code points. */
 const furtherLimits = { instagram: 200, industry: 80 } as const;
 

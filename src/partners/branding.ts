@@ -11,8 +11,6 @@ import { onPartner } from './object.ts';
 import { isPartnerName, partnerNameRule } from './rules.ts';
 import { type BrandingUpdate, type Partner, selectBranding, updateBranding } from './store.ts';
 
-export type { MailBranding } from '../mail/layout.ts';
-
 /**
  * The wanted changes, as a person enters them; absent fields stay, null removes. `logo` is the bytes of an image file.
  */

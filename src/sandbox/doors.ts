@@ -24,7 +24,7 @@ import { makeIncompleteMerchant, type OpenDemo, openDemo } from './demo.ts';
 import { createSandboxPlan, usualFiatInt } from './plan.ts';
 
 /** The pages that the buttons of the front page open. */
-export const doors = ['pay', 'plan', 'onboarding', 'dashboard', 'portal', 'admin'] as const;
+const doors = ['pay', 'plan', 'onboarding', 'dashboard', 'portal', 'admin'] as const;
 /** The address of the form that opens a page. */
 export const doorPath = (door: (typeof doors)[number]) => `/dev/open/${door}`;
 

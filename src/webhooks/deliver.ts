@@ -11,7 +11,7 @@ import { Pace } from './pace.ts';
 import { type ClaimedDelivery, claimDue } from './queue-store.ts';
 import { firstWindow, maxAhead, maxPosts, maxWindow } from './rules.ts';
 
-export { createDeliveryDeps, type DeliveryDeps } from './attempt.ts';
+export { createDeliveryDeps } from './attempt.ts';
 
 /** The minimum number that is claimed at a time while there is little room, except every `crowdedPollMs`. */
 const minClaim = maxAhead / 2;

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { type AttemptRow, type DeliveryFilter, type DeliveryRow, selectAttempts, selectDeliveries } from './store.ts';
 
-export type { AttemptRow, DeliveryFilter, DeliveryRow, DeliveryState } from './store.ts';
+export type { AttemptRow, DeliveryState } from './store.ts';
 
 export type LoggedDelivery = DeliveryRow & { log: AttemptRow[] };
 

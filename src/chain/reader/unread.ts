@@ -7,7 +7,7 @@ import { holdCursor, insertTransfers } from './store.ts';
 import { readTransaction } from './transaction.ts';
 import * as store from './unread-store.ts';
 
-export { isSetAside, isYetToBeRead, type MinedTransaction, requestReread } from './unread-store.ts';
+export { isSetAside, isYetToBeRead, requestReread } from './unread-store.ts';
 
 /** Per pass; the rest follows in the next one. */
 const passSize = 5;

@@ -14,8 +14,6 @@ import { Deposed, raiseFence } from './store.ts';
 import { readUnread } from './unread.ts';
 import { watchedWallets } from './wallets.ts';
 
-export type { WatchHooks } from './read.ts';
-
 const troublePauseMs = 1_000;
 const unreadPauseMs = 1_000;
 /** How soon after it was read a block is compared with another endpoint. */

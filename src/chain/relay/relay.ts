@@ -16,7 +16,7 @@ export { relayerAddresses } from './account.ts';
 export { budgetLeft } from './budget-store.ts';
 export { dispatch, dispatchAll } from './dispatch.ts';
 export type { Simulation } from './simulate.ts';
-export type { RelayPurpose, RelayState } from './store.ts';
+export type { RelayState } from './store.ts';
 
 /** A contract call that the relayer sends for a partner. */
 export type RelayCall = {

@@ -145,7 +145,7 @@ function signedDetails({ words, facts, offered: [first] }: PlanView): Html | nul
 }
 
 /** The data that browser code needs to ask a wallet. */
-export function ordersOf({ facts, offered }: PlanView): string {
+function ordersOf({ facts, offered }: PlanView): string {
   return JSON.stringify({
     options: offered.map((terms) => ({
       ...placeOf(terms.chain, terms.token, terms.contract),

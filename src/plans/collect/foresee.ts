@@ -17,7 +17,7 @@ import { aheadMail } from './mail.ts';
 import { foresee, isAllowed, isNewPermit } from './rules.ts';
 
 /** How long before a date its customer is warned. */
-export const aheadMs = 72 * hourMs;
+const aheadMs = 72 * hourMs;
 /** How many batches are in one pass; the next one takes the rest. */
 const maxBatches = 50;
 

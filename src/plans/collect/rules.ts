@@ -10,11 +10,11 @@ const collectionStates = ['waiting', 'sent', 'charged', 'paid', 'asked', 'past_d
 export type CollectionState = (typeof collectionStates)[number];
 
 /** Reasons that the customer can fix. Such a failed attempt counts, and the customer is told. */
-export const failures = ['balance_low', 'allowance_low', 'wallet_refused', 'reverted'] as const;
+const failures = ['balance_low', 'allowance_low', 'wallet_refused', 'reverted'] as const;
 export type Failure = (typeof failures)[number];
 
 /** Reasons that others or time will fix. The charge is postponed, and the attempt does not count. */
-export const delays = [
+const delays = [
   'token_paused',
   'chain_unreachable',
   'relayer_unready',
@@ -45,7 +45,7 @@ export type StopReason = (typeof stopReasons)[number];
 export type CollectionReason = Failure | Delay | Uncovered | StopReason;
 
 /** The days after its first failure on which a charge is tried again. */
-export const retryDays = [1, 3, 5, 7];
+const retryDays = [1, 3, 5, 7];
 /** The minimum time between two attempts, even if the service was down on the days between. */
 const minGapMs = 20 * hourMs;
 /** How long the request of a charge can be paid: long enough for all retries and delays. */

@@ -60,7 +60,7 @@ export type Taken = { partner_id: string; test_mode: boolean; request_id: string
 export type Owner = Pick<Taken, 'partner_id' | 'test_mode'>;
 
 /** The condition that a charge is still taken by the same node. */
-export const isTaken = (tx: Tx, { partner_id, test_mode, request_id, due_at }: Taken) => tx`
+const isTaken = (tx: Tx, { partner_id, test_mode, request_id, due_at }: Taken) => tx`
   c.partner_id = ${partner_id} and c.test_mode = ${test_mode} and c.request_id = ${request_id} and c.state = 'waiting'
     and c.due_at = ${due_at}`;
 

@@ -10,7 +10,7 @@ import {
   selectVolume,
 } from './figures-store.ts';
 
-export type { ConcernCounts, DayVolume, SampleRow } from './figures-store.ts';
+export type { ConcernCounts, DayVolume } from './figures-store.ts';
 
 /** Share and time to pay are computed from this many requests at most, so that the cost does not grow with them. */
 const sampleSize = 1_000;
