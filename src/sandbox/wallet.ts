@@ -104,17 +104,6 @@ export async function signCall(
 }
 
 /**
- * Sends a transaction that is already signed, for instance one that a reorganisation removed.
- *
- * @returns the hash of the mined transaction
- * @throws Error if it reverts
- */
-export function sendSigned(chain: ChainConfig, signed: string): Promise<string> {
-  const { url } = endpointOf(chain);
-  return submit(url, () => callRpc(url, 'eth_sendRawTransaction', [signed]));
-}
-
-/**
  * Sends a transaction and waits until it is mined. Concurrent payments of one wallet can take the same nonce; anvil
  * then silently drops one of them, and it is sent again.
  *

@@ -44,7 +44,11 @@ export async function testChain(options: { chainId?: number; pollMs?: number } =
     pid: anvil.pid,
     mine: (blocks: number) => wallet.mine(chain, blocks),
     reorg: (depth: number) => wallet.reorg(chain, depth),
-    resend: (signed: string) => wallet.sendSigned(chain, signed),
+    /** Sends a transaction again that a reorganisation removed, and waits until it is mined. */
+    resend: (signed: string) => {
+      const url = chain.rpcUrls[0] ?? '';
+      return wallet.submit(url, () => callRpc(url, 'eth_sendRawTransaction', [signed]));
+    },
     fund: (address: string, usdcMicro: bigint) => wallet.fund(chain, address, usdcMicro),
     /** A new wallet without funds. */
     wallet: (): TestWallet => {
