@@ -2,7 +2,7 @@ import { callRpc, toHex } from '../../src/chain/rpc.ts';
 import type { Context } from '../../src/context.ts';
 import { runJobs } from '../../src/jobs.ts';
 import { pause } from '../../src/lib/time.ts';
-import { startDevChain } from '../../src/sandbox/chain.ts';
+import { startDevChain } from '../../test/support/chain/dev-chain.ts';
 import { chargeShape, makeChargeFixtures } from '../charge-fixtures.ts';
 import { startCountingProxy } from '../counting-proxy.ts';
 import type { Figure, Finding } from '../figure.ts';

@@ -7,7 +7,7 @@ import { accessOf } from '../../src/db/logins.ts';
 import { runJobs } from '../../src/jobs.ts';
 import { makeSleeper, type Sleeper } from '../../src/lib/concurrency/sleeper.ts';
 import { pause } from '../../src/lib/time.ts';
-import { startDevChain } from '../../src/sandbox/chain.ts';
+import { startDevChain } from '../../test/support/chain/dev-chain.ts';
 import { pgbenchArm } from '../creates.ts';
 import type { Figure, Finding } from '../figure.ts';
 import { cpuMs, databaseCpuMs } from '../processor-time.ts';

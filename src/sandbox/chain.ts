@@ -39,7 +39,7 @@ export async function startDevChains(dataDir: string): Promise<DevChains> {
     openChain(devChainIds.test, join(folder, 'test.json'), known?.test),
     openChain(devChainIds.live, join(folder, 'live.json'), known?.live),
   );
-  const entries = { test: [describe('test', test.url)], live: [describe('live', live.url)] };
+  const entries = { test: [chainEntry('test', test.url)], live: [chainEntry('live', live.url)] };
   replaceFile(join(dataDir, 'chains.json'), `${JSON.stringify(entries, null, 2)}\n`);
 
   const stopBackups = startBackups([test.stateFile, live.stateFile]);
@@ -74,7 +74,7 @@ async function allOrNone(...opening: [Promise<OpenChain>, Promise<OpenChain>]): 
 }
 
 /** Adopts the chain that runs on a state file, or starts one, and deploys missing contracts. */
-async function openChain(chainId: number, stateFile: string, known: ChainConfig[] = []): Promise<OpenChain> {
+export async function openChain(chainId: number, stateFile: string, known: ChainConfig[] = []): Promise<OpenChain> {
   const running = findAnvilOn(stateFile);
   if (running) {
     if ((await answersAs(running.url, chainId)) && (await hasUsdc(running.url))) {
@@ -93,16 +93,8 @@ async function openChain(chainId: number, stateFile: string, known: ChainConfig[
   return { ...chain, stateFile, started: true };
 }
 
-/** Starts a separate chain with its state in a folder, for tests. */
-export async function startDevChain(chainId: number, folder: string): Promise<{ chain: ChainConfig } & DevProcess> {
-  const process = await openChain(chainId, join(folder, `${chainId}.json`));
-  const entry = { ...describe('test', process.url), chain_id: chainId };
-  const other = { ...entry, chain_id: chainId + 1 };
-  const [chain] = readChains(JSON.stringify({ test: [entry], live: [other] }), recurringAddress()).test;
-  return { ...process, chain: chain as ChainConfig };
-}
-
-function describe(mode: Mode, url: string) {
+/** The entry of a local chain, as in CHAINS_FILE. */
+export function chainEntry(mode: Mode, url: string) {
   return {
     chain_id: devChainIds[mode],
     name: mode === 'test' ? 'Local test chain' : 'Local live chain (no real money)',

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { privateKeyToAccount } from 'viem/accounts';
 import { callRpc, type Hex } from '../../../src/chain/rpc.ts';
 import type { ChainConfig } from '../../../src/config/chains.ts';
-import { startDevChain } from '../../../src/sandbox/chain.ts';
 import * as wallet from '../../../src/sandbox/wallet.ts';
+import { startDevChain } from './dev-chain.ts';
 
 export type TestWallet = { privateKey: Hex; address: Hex };
 type Offer = {
