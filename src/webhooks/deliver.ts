@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { type Change, listenForChanges } from '../db/changes.ts';
 import { makeSleeper } from '../lib/concurrency/sleeper.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { jitter, pause } from '../lib/time.ts';
 import { createDeliveryDeps, type DeliveryDeps } from './attempt.ts';
+import { claim } from './claim.ts';
 import { activateDueSecrets } from './endpoint.ts';
 import { LeasedWork } from './leased-work.ts';
 import { Pace } from './pace.ts';
-import { type ClaimedDelivery, claimDue } from './queue-store.ts';
-import { firstWindow, maxAhead, maxPosts, maxWindow } from './rules.ts';
+import { firstWindow, maxAhead } from './rules.ts';
 
 export { createDeliveryDeps } from './attempt.ts';
 
@@ -22,23 +21,6 @@ const crowdedPollMs = 100;
 const usualPollMs = 5_000;
 /** The minimum time between polls, so that a burst of changes causes only one. */
 const restMs = 5;
-/** Longer than an attempt can take. */
-const passMs = 15_000;
-
-/**
- * One pass: claims what is due, attempts it, records it.
- *
- * @returns how many attempts were made
- */
-export async function deliverDue(ctx: Context, deps: DeliveryDeps): Promise<number> {
-  await activateDueSecrets(ctx);
-  const pace = new Pace(maxWindow);
-  const work = new LeasedWork(ctx, deps, pace, makeSleeper());
-  const claimed = await claim(ctx, pace, maxPosts);
-  await work.begin(claimed);
-  await work.settled(passMs);
-  return claimed.length;
-}
 
 /**
  * Delivers until the signal aborts: new events at once, whichever process wrote them, and failed ones when they are
@@ -86,16 +68,4 @@ export async function startDelivering(
   await work.stop();
   stopListening();
   await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
-}
-
-async function claim(ctx: Context, pace: Pace, free: number): Promise<ClaimedDelivery[]> {
-  if (free <= 0) return [];
-  return claimDue(ctx.db.sql, pace.rooms(), {
-    lease: randomUUID(),
-    free: Math.min(free, maxPosts),
-    freeUnproven: pace.freeUnproven(),
-    window: pace.window,
-    firstWaitMs: ctx.config.webhookScheduleMs[0] ?? 0,
-    keyIds: ctx.config.secretKeys.map(({ id }) => id),
-  });
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { theService } from '../../src/audit/write.ts';
-import { deliverDue } from '../../src/webhooks/deliver.ts';
 import {
   activateDueSecrets,
   activateSecret,
@@ -14,6 +13,7 @@ import {
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';
 import { raisedAlarms } from '../support/alarms.ts';
+import { deliverDue } from '../support/deliver-due.ts';
 import {
   attemptRows,
   deliveryContext,

@@ -6,10 +6,10 @@ import { alarmMissingKeys } from '../../src/db/waiting-for-keys.ts';
 import type { SecretKey } from '../../src/lib/encrypt.ts';
 import { queueMail } from '../../src/mail/outbox.ts';
 import { sendDueMails } from '../../src/mail/transport.ts';
-import { deliverDue } from '../../src/webhooks/deliver.ts';
 import { rotateSecret, setUrl } from '../../src/webhooks/endpoint.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';
 import { raisedAlarms } from '../support/alarms.ts';
+import { deliverDue } from '../support/deliver-due.ts';
 import {
   deliveryContext,
   deliveryRow,

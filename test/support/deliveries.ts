@@ -2,9 +2,10 @@ import pino from 'pino';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
-import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
+import { createDeliveryDeps } from '../../src/webhooks/deliver.ts';
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { testDatabase } from './database.ts';
+import { deliverDue } from './deliver-due.ts';
 import { makeMerchant, makeRequest, randomAddress, testSecrets } from './fixtures.ts';
 import { type Receiver, startReceiver } from './net/receiver.ts';
 

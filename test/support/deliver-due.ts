@@ -1,0 +1,26 @@
+import type { Context } from '../../src/context.ts';
+import { makeSleeper } from '../../src/lib/concurrency/sleeper.ts';
+import type { DeliveryDeps } from '../../src/webhooks/attempt.ts';
+import { claim } from '../../src/webhooks/claim.ts';
+import { activateDueSecrets } from '../../src/webhooks/endpoint.ts';
+import { LeasedWork } from '../../src/webhooks/leased-work.ts';
+import { Pace } from '../../src/webhooks/pace.ts';
+import { maxPosts, maxWindow } from '../../src/webhooks/rules.ts';
+
+/** Longer than an attempt can take. */
+const passMs = 15_000;
+
+/**
+ * One pass of the loop that delivers: claims what is due, attempts it, records it.
+ *
+ * @returns how many attempts were made
+ */
+export async function deliverDue(ctx: Context, deps: DeliveryDeps): Promise<number> {
+  await activateDueSecrets(ctx);
+  const pace = new Pace(maxWindow);
+  const work = new LeasedWork(ctx, deps, pace, makeSleeper());
+  const claimed = await claim(ctx, pace, maxPosts);
+  await work.begin(claimed);
+  await work.settled(passMs);
+  return claimed.length;
+}
