@@ -121,6 +121,6 @@ export const listed = (names: readonly string[], more: boolean): string => `${na
 
 /** A row may come from another version, whose kinds this one does not know. */
 export function knownAlarm({ kind, subject, details }: { kind: string; subject: string; details: object }): Alarm {
-  if (kind in sentences) return { kind, subject, details } as Alarm;
+  if ((alarmKinds as string[]).includes(kind)) return { kind, subject, details } as Alarm;
   return { kind: 'other', subject: `${kind}:${subject}`, details: { message: JSON.stringify(details) } };
 }
