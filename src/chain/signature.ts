@@ -121,7 +121,8 @@ async function callFactory(rpc: Rpc, { address, hash, signature }: SignedText): 
   return isAnswer(rpc, { from: caller, data, gas: gasLimit }, '0x01');
 }
 
-function unwrap(signature: Hex): Hex | null {
+/** Without ERC-6492's wrapper, if it has one; null if that is malformed. */
+export function unwrap(signature: Hex): Hex | null {
   try {
     return parseErc6492Signature(signature).signature;
   } catch {

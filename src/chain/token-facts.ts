@@ -1,5 +1,5 @@
 import { decodeAbiParameters, type Hex } from 'viem';
-import { type Rpc, RpcError } from './rpc.ts';
+import { nullOfRpc, type Rpc } from './rpc.ts';
 import { decimalsCall } from './tokens.ts';
 
 /** What a contract says about itself. Anybody can deploy one that says anything, so show it but never rely on it. */
@@ -24,8 +24,7 @@ async function ask(rpc: Rpc, address: string, data: string): Promise<string | nu
   try {
     return await rpc.call(address, data);
   } catch (error) {
-    if (error instanceof RpcError) return null;
-    throw error;
+    return nullOfRpc(error);
   }
 }
 

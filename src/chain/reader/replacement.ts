@@ -1,4 +1,4 @@
-import { type Rpc, RpcError } from '../rpc.ts';
+import { nullOfRpc, type Rpc } from '../rpc.ts';
 
 /** More blocks than a chain produces while a transaction is awaited. */
 const maxSteps = 24;
@@ -25,7 +25,6 @@ export async function findByNonce(rpc: Rpc, from: string, nonce: number, sinceBl
     const block = await rpc.fullBlock(at);
     return block?.transactions.find((tx) => tx.from === from && tx.nonce === nonce)?.hash ?? null;
   } catch (error) {
-    if (error instanceof RpcError) return null;
-    throw error;
+    return nullOfRpc(error);
   }
 }

@@ -7,7 +7,7 @@ import { broadcast } from '../relay/broadcast.ts';
 import { exceedsFeeLimit, firstOffer } from '../relay/fees.ts';
 import { signCall } from '../relay/sign.ts';
 import { simulateCall } from '../relay/simulate.ts';
-import { connectRpc, type Hex, type Receipt, RpcError } from '../rpc.ts';
+import { connectRpc, type Hex, nullOfRpc, type Receipt } from '../rpc.ts';
 import { deploymentCall, deterministicDeployer, recurringAddress } from './contract.ts';
 import { askContractState, type ContractState } from './deployed-code.ts';
 
@@ -95,18 +95,13 @@ async function send(chain: ChainConfig, signer: RelayerSigner): Promise<Hex> {
 async function waitMined(chain: ChainConfig, hash: Hex, limitMs: number): Promise<Receipt> {
   const found = await repeat(limitMs, chain.pollMs, async () => {
     for (const url of chain.rpcUrls) {
-      const receipt = await connectRpc(url, timeoutMs).receipt(hash).catch(asSilence);
+      const receipt = await connectRpc(url, timeoutMs).receipt(hash).catch(nullOfRpc);
       if (receipt) return receipt;
     }
     return null;
   });
   if (found) return found;
   throw new DeployFault(`The transaction ${hash} was sent but is not mined yet. Run this again when it is.`);
-}
-
-function asSilence(error: unknown): null {
-  if (error instanceof RpcError) return null;
-  throw error;
 }
 
 async function waitUntilSeen(chain: ChainConfig, address: Hex, limitMs: number): Promise<void> {

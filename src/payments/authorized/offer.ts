@@ -1,5 +1,5 @@
 import { canAfford } from '../../chain/relay/afford.ts';
-import { RpcError } from '../../chain/rpc.ts';
+import { nullOfRpc } from '../../chain/rpc.ts';
 import { readTokenDomain, type TokenDomain } from '../../chain/token-domain.ts';
 import { type ChainConfig, limitsOf, type TokenConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
@@ -53,10 +53,7 @@ function domainOrNull(chain: ChainConfig, token: TokenConfig): Promise<TokenDoma
   const before = asked.get(token);
   if (before) return before;
   const asking = readTokenDomain(chain, token)
-    .catch((error) => {
-      if (error instanceof RpcError) return null;
-      throw error;
-    })
+    .catch(nullOfRpc)
     .finally(() => asked.delete(token));
   asked.set(token, asking);
   return asking;

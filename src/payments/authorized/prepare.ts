@@ -1,4 +1,4 @@
-import { connectRpc, type Hex, RpcError } from '../../chain/rpc.ts';
+import { connectRpc, type Hex, nullOfRpc } from '../../chain/rpc.ts';
 import { isAuthorizationUsed } from '../../chain/token-domain.ts';
 import { walletJson } from '../../chain/typed-data.ts';
 import type { Context } from '../../context.ts';
@@ -75,8 +75,7 @@ async function isUsed({ chain, token }: AuthorizedOffer, authorizer: Hex, nonce:
   try {
     return await isAuthorizationUsed(chain, { token: token.address, authorizer, nonce });
   } catch (error) {
-    if (error instanceof RpcError) return null;
-    throw error;
+    return nullOfRpc(error);
   }
 }
 
@@ -91,7 +90,6 @@ async function hasNoCoin(url: string, from: Hex): Promise<boolean | null> {
     ]);
     return code === '0x' ? balanceWei < transferGas * baseFeeWei || balanceWei === 0n : null;
   } catch (error) {
-    if (error instanceof RpcError) return null;
-    throw error;
+    return nullOfRpc(error);
   }
 }

@@ -2,7 +2,7 @@ import { selectCursors } from '../../chain/cursors.ts';
 import { paidBy, transferOf } from '../../chain/reader/blocks.ts';
 import { findByNonce } from '../../chain/reader/replacement.ts';
 import { isSetAside } from '../../chain/reader/unread.ts';
-import { connectRpc, type Receipt, type Rpc, RpcError } from '../../chain/rpc.ts';
+import { connectRpc, nullOfRpc, type Receipt, type Rpc, RpcError } from '../../chain/rpc.ts';
 import { type ChainConfig, findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
@@ -166,8 +166,7 @@ async function askWhy(rpc: Rpc, row: SubmittedRow): Promise<SubmittedChange | nu
   try {
     if ((await rpc.nonceAt(row.from_address, 'latest')) <= nonce) return { state: 'gone', replacedBy: null };
   } catch (error) {
-    if (error instanceof RpcError) return null;
-    throw error;
+    return nullOfRpc(error);
   }
   const other = await findByNonce(rpc, row.from_address, nonce, Number(row.seen_block));
   return other === row.tx_hash ? { state: 'mined', replacedBy: null } : { state: 'replaced', replacedBy: other };

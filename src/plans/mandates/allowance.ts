@@ -1,5 +1,5 @@
 import { approveCall, type PermitTerms, permitJson, readTokenAllowance, tryPermit } from '../../chain/permit.ts';
-import { type Hex, RpcError } from '../../chain/rpc.ts';
+import { type Hex, nullOfRpc } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Sql, Tx } from '../../db/connection.ts';
@@ -75,8 +75,7 @@ async function readQuietly({ chain, key }: AllowanceOrder) {
   try {
     return await readTokenAllowance(chain, spendingOf(key));
   } catch (error) {
-    if (error instanceof RpcError) return null;
-    throw error;
+    return nullOfRpc(error);
   }
 }
 

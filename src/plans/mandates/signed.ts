@@ -1,6 +1,5 @@
-import { parseErc6492Signature } from 'viem';
 import type { Hex } from '../../chain/rpc.ts';
-import { askContract, isKeySigned, readSignature } from '../../chain/signature.ts';
+import { askContract, isKeySigned, readSignature, unwrap } from '../../chain/signature.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 
 /**
@@ -10,7 +9,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 export function readMandateSignature(typed: string): Hex | null {
   const text = readSignature(typed);
   if (text === null || text === '0x') return null;
-  const signature = unwrapped(text);
+  const signature = unwrap(text);
   return signature && withRecoveryBit(signature);
 }
 
@@ -18,14 +17,6 @@ export function readMandateSignature(typed: string): Hex | null {
 function withRecoveryBit(signature: Hex): Hex {
   const v = Number.parseInt(signature.slice(130), 16);
   return signature.length === 132 && v < 2 ? `0x${signature.slice(2, 130)}${(v + 27).toString(16)}` : signature;
-}
-
-function unwrapped(signature: Hex): Hex | null {
-  try {
-    return parseErc6492Signature(signature).signature;
-  } catch {
-    return null;
-  }
 }
 
 export type SignedFault = 'bad_signature' | 'not_deployed' | 'unreachable';
