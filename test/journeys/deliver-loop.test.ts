@@ -267,6 +267,35 @@ describe('the delivery loop', () => {
     await assert.rejects(replayDelivery(made.ctx, theService, stranger, id), { code: 'not_found' });
   });
 
+  test('a replay during an attempt → the attempt is logged and decides nothing; the event is due at once, in a new round', async () => {
+    const { receiver, scope } = await partnerWithReceiver();
+    const { sql } = fixtures.db;
+    const since = new Date(Date.now() - 86_400_000);
+    const replays = [
+      (id: string) => replayDelivery(made.ctx, theService, scope, id),
+      () => replaySince(made.ctx, theService, scope, since),
+    ];
+    for (const replay of replays) {
+      const [id = ''] = await makeEvents(fixtures.db, scope);
+      await sql`update webhook_deliveries set attempts = 3 where id = ${id}`;
+      const fail = Promise.withResolvers<() => void>();
+      receiver.behave((response) => fail.resolve(() => response.destroy()));
+      const pass = deliverDue(made.ctx, createDeliveryDeps(made.ctx, { timeoutMs: hangMs }));
+      const end = await fail.promise;
+      await replay(id);
+      end();
+      await pass;
+      assert.equal((await attemptRows(fixtures.db, id)).length, 1);
+      const row = await deliveryRow(fixtures.db, id);
+      assert.deepEqual([row.state, row.attempts, row.lease, row.lease_until], ['waiting', 0, null, null]);
+      assert.ok(row.wait_ms <= 0);
+      await sql`update webhook_deliveries set state = 'delivered', delivered_at = now() where id = ${id}`;
+      await replayDelivery(made.ctx, theService, scope, id);
+      assert.equal((await deliveryRow(fixtures.db, id)).delivered_at, null, 'it waits, so it is not delivered');
+      await sql`update webhook_deliveries set state = 'delivered' where id = ${id}`;
+    }
+  });
+
   test('more failed events than a batch holds, some of one instant, some failing again meanwhile → each is replayed once', async () => {
     const { scope } = await partnerWithReceiver();
     const events = await makeEvents(fixtures.db, scope, 7);

@@ -261,6 +261,16 @@ test('A disabled user’s sessions end at once on every node, and stay ended whe
   assert.equal(await inside(operator.visitor, '/admin'), false);
 });
 
+test('A sign-in that is stored just after its user was disabled → opens nothing', async () => {
+  for (const { user, visitor, path } of [
+    { ...(await signInPartnerUser(app, fixtures, 'developer')), path: undefined },
+    { ...(await signInOperator(app)), path: '/admin' },
+  ]) {
+    await app.ctx.db.sql`update users set disabled_at = now() where id = ${user.id}`;
+    assert.equal(await inside(visitor, path), false);
+  }
+});
+
 test('While a partner is disabled, its users can sign in and read the portal, which says that it is disabled', async () => {
   const there = await makePartner(app.db);
   const { visitor } = await signInPartnerUser(app, there);
