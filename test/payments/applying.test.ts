@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { toRemoved } from '../../src/chain/reader/removed.ts';
+import type { Context } from '../../src/context.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { applyTransfer, type TransferToApply } from '../../src/payments/apply.ts';
+import { type KeptBinding, selectKeptBindings, upsertKeptBinding } from '../../src/payments/kept-binding-store.ts';
+import { readTransfer, type TransferRow } from '../../src/payments/transfers.ts';
+import { undoRemoved } from '../../src/payments/undo-removed.ts';
+import { readOpenPayment } from '../../src/payments/unmatched/by-merchant.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { idleChain, testContext } from '../support/app.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { countingFor, makeMerchant, makePartner, makeRequest, makeTransfer, unmatched } from '../support/fixtures.ts';
+import { readUpTo } from '../support/payments/table-chain.ts';
+
+// Two endpoints: what is final must be confirmed before it proves anything.
+const chain = { ...idleChain(31337), rpcUrls: ['http://127.0.0.1:9', 'http://127.0.0.1:9/other'] };
+
+let database: TestDatabase;
+let ctx: Context;
+let scope: Scope;
+let merchant: Awaited<ReturnType<typeof makeMerchant>>;
+before(async () => {
+  database = await testDatabase();
+  ctx = testContext(database.db, { chains: { test: [chain], live: [] } });
+  ({ test: scope } = await makePartner(database.db));
+  await readUpTo(database.db, chain.chainId, 100);
+});
+after(() => database?.drop());
+// Requests of one wallet would have different amounts.
+beforeEach(async () => {
+  merchant = await makeMerchant(database.db, scope);
+});
+
+const ask = () => makeRequest(database.db, scope, merchant, { exactMicro: 10_000_000n });
+
+async function rowOf(txHash: string): Promise<TransferRow> {
+  const row = await readTransfer(database.db, scope, { chainId: chain.chainId, txHash, ordinal: 0 });
+  assert.ok(row);
+  return row;
+}
+
+const arrive = async (columns: Parameters<typeof makeTransfer>[3]) =>
+  rowOf(await makeTransfer(database.db.sql, scope, merchant, { value: '10000000', ...columns }));
+
+function apply(row: TransferRow, { id }: RequestRow, how: Partial<TransferToApply> = {}) {
+  const applying = { row, requestId: id, rule: 'reference', from: 'pending', confirmed: true, asPart: true } as const;
+  return database.db.scoped(scope, (tx) => applyTransfer(tx, ctx, scope, { ...applying, ...how }));
+}
+
+const proofOf = async ({ id }: RequestRow) =>
+  (await database.db.sql`select proof_status from requests where id = ${id}`)[0]?.proof_status;
+
+test('a transfer that is in another block by now, pays another request, or was matched meanwhile → is not applied', async () => {
+  const [request, other] = [await ask(), await ask()];
+  const read = await arrive({});
+  await database.db.sql`update transfers set block_hash = '0xmoved' where tx_hash = ${read.tx_hash}`;
+  assert.deepEqual(await apply(read, request), { kind: 'gone' });
+  const counting = await arrive(countingFor(other.id));
+  assert.deepEqual(await apply(counting, request, { rule: 'merchant', from: 'unmatched' }), { kind: 'gone' });
+  const judged = await arrive(unmatched('no_match'));
+  assert.deepEqual(await apply(judged, request), { kind: 'gone' });
+  assert.equal(await proofOf(request), 'none');
+});
+
+test('postponed and denied before it is applied → it begins anew, and is not doubted', async () => {
+  const row = await arrive({ looks: 9, denials: 7, block_number: 100 });
+  const applied = await apply(row, await ask());
+  assert.equal(applied.kind === 'applied' && applied.proofStatus, 'attached');
+  const { looks, denials, counts } = await rowOf(row.tx_hash);
+  assert.deepEqual([looks, denials, counts], [0, 0, true]);
+});
+
+test('a part that the endpoints have not confirmed, or the whole → attached; a confirmed whole → verified', async () => {
+  const request = await ask();
+  await arrive({ ...countingFor(request.id), value: '4000000' });
+  const second = await apply(await arrive({ value: '6000000' }), request);
+  assert.equal(second.kind === 'applied' && second.proofStatus, 'attached');
+  const unconfirmed = await ask();
+  const unsure = await apply(await arrive({ value: unconfirmed.usdc_micro }), unconfirmed, { confirmed: false });
+  assert.equal(unsure.kind === 'applied' && unsure.proofStatus, 'attached');
+  const whole = await ask();
+  const one = await apply(await arrive({ value: whole.usdc_micro }), whole);
+  assert.equal(one.kind === 'applied' && one.proofStatus, 'verified');
+});
+
+test('money whose refund was cancelled → only its merchant applies it again', async () => {
+  const request = await ask();
+  const row = await arrive(unmatched('released'));
+  const byClaim = await apply(row, request, { rule: 'claim', from: 'unmatched' });
+  assert.deepEqual(byClaim, { kind: 'rejected', reason: 'released' });
+  const byMerchant = await apply(row, request, { rule: 'merchant', from: 'unmatched' });
+  assert.equal(byMerchant.kind, 'applied');
+});
+
+test('the wallet belongs to another merchant by now → a reference still pays the request; its former merchant decides nothing', async () => {
+  const request = await ask();
+  const heir = await makeMerchant(database.db, scope);
+  const row = await arrive({ ...unmatched('no_match'), account_id: heir.id });
+  assert.deepEqual(await apply(row, request, { rule: 'merchant', from: 'unmatched' }), { kind: 'gone' });
+  assert.equal((await apply(await arrive({ account_id: heir.id }), request)).kind, 'applied');
+});
+
+test('one of two payments that each suffice is reorganised away → the request stays attached', async () => {
+  const request = await ask();
+  const [first, second] = [await arrive(countingFor(request.id)), await arrive(countingFor(request.id))];
+  await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
+  const remove = (row: TransferRow) =>
+    database.db.transaction(async (tx) => {
+      await tx`delete from transfers where tx_hash = ${row.tx_hash}`;
+      await undoRemoved(tx, [toRemoved(chain.chainId, row)]);
+    });
+  await remove(first);
+  assert.equal(await proofOf(request), 'attached');
+  await remove(second);
+  assert.equal(await proofOf(request), 'none');
+});
+
+test('what was decided about a removed transfer → the latest decision counts, for the same money only', async () => {
+  const [first, second] = [await ask(), await ask()];
+  const row = await arrive({});
+  const heir = await makeMerchant(database.db, scope);
+  const decided: KeptBinding = {
+    ...{ chainId: chain.chainId, txHash: row.tx_hash, ordinal: 0, partnerId: scope.partnerId, testMode: true },
+    ...{ requestId: first.id, rule: 'merchant', tokenAddress: '0xother', fromAddress: '0xother', toAddress: '0xother' },
+    value: 1n,
+  };
+  const keep = (binding: KeptBinding) => database.db.transaction((tx) => upsertKeptBinding(tx, binding));
+  const kept = (of: TransferRow) => database.db.transaction(async (tx) => [...(await selectKeptBindings(tx, [of]))]);
+  const money = {
+    ...{ tokenAddress: row.token_address, fromAddress: row.from_address, toAddress: row.to_address },
+    value: BigInt(row.value),
+  };
+  await keep(decided);
+  assert.deepEqual(await kept(row), []);
+  await keep({ ...decided, ...money, requestId: second.id });
+  assert.deepEqual(await kept(row), [{ place: 0, request_id: second.id, rule: 'merchant' }]);
+  assert.deepEqual(await kept({ ...row, account_id: heir.id }), [], 'the money is no longer that merchant’s');
+  await keep({ ...decided, ...money, rule: 'claim' });
+  const signed = [{ place: 0, request_id: first.id, rule: 'claim' }];
+  assert.deepEqual(await kept({ ...row, account_id: heir.id }), signed, 'a signature says whom it is for');
+});
+
+test('an unmatched payment is offered no request that is paid already', async () => {
+  const [paid, open] = [await ask(), await ask()];
+  await arrive(countingFor(paid.id));
+  await database.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
+  const row = await arrive({ ...unmatched('no_match'), candidate_request_id: paid.id, value: open.usdc_micro });
+  const key = { chainId: chain.chainId, txHash: row.tx_hash, ordinal: 0 };
+  const { attachable } = await readOpenPayment(ctx, scope, merchant.id, key);
+  const ids = attachable.map(({ requestId }) => requestId);
+  assert.deepEqual([ids.includes(paid.id), ids.includes(open.id)], [false, true]);
+});
