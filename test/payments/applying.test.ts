@@ -7,7 +7,7 @@ import { applyTransfer, type TransferToApply } from '../../src/payments/apply.ts
 import { type KeptBinding, selectKeptBindings, upsertKeptBinding } from '../../src/payments/kept-binding-store.ts';
 import { readTransfer, type TransferRow } from '../../src/payments/transfers.ts';
 import { undoRemoved } from '../../src/payments/undo-removed.ts';
-import { readOpenPayment } from '../../src/payments/unmatched/by-merchant.ts';
+import { countOpenPayments, readOpenPayment } from '../../src/payments/unmatched/by-merchant.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -151,4 +151,16 @@ test('an unmatched payment is offered no request that is paid already', async ()
   const { attachable } = await readOpenPayment(ctx, scope, merchant.id, key);
   const ids = attachable.map(({ requestId }) => requestId);
   assert.deepEqual([ids.includes(paid.id), ids.includes(open.id)], [false, true]);
+});
+
+test('the payments that wait for their merchant → neither those not matched yet, nor refunded ones', async () => {
+  const refunded = await arrive(unmatched('no_match'));
+  await arrive({});
+  await arrive(unmatched('no_match'));
+  await database.db.sql`
+    insert into returns (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, to_address, usdc_micro, noted_at,
+      state, return_tx_hash, from_address, token_address)
+    values (${scope.partnerId}, true, ${chain.chainId}, ${refunded.tx_hash}, 0, ${merchant.id}, ${refunded.from_address},
+      10000000, now(), 'sent', ${`0x${'ef'.repeat(32)}`}, ${merchant.wallet}, ${refunded.token_address})`;
+  assert.equal(await countOpenPayments(database.db, scope, merchant.id), 1);
 });

@@ -151,15 +151,21 @@ test('another request asks for a rest of nearly that amount → the payment may 
   assert.deepEqual(await found(request), [[12_000_000n, 12_500_000n, 1]]);
 });
 
-test('a payment that names a request, of another token, network or merchant, or refunded → not near', async () => {
+test('a payment that names or pays a request, of another token, network, merchant or wallet, or refunded → not near', async () => {
   const { merchant, ask, found, arrive } = await shop();
   const [request, late] = [await ask(12_500_000n), await ask(80_000_000n)];
   const elsewhere = await makeMerchant(database.db, scope);
   await arrive({ value: 12_000_000n, reason: 'late', candidateId: late.id });
+  await arrive({ value: 12_000_000n, requestId: late.id });
   await arrive({ value: 12_000_000n, reason: 'conflict' });
   await arrive({ value: 12_000_000n, reason: 'wrong_token' });
   await arrive({ value: 12_000_000n, reason: 'wrong_network' });
   await arrive({ value: 12_000_000n, accountId: elsewhere.id });
+  await makeTransfer(database.db.sql, scope, merchant, {
+    ...unmatched('no_match'),
+    value: '12000000',
+    to_address: elsewhere.wallet, // one that the merchant had before
+  });
   const sentBack = await arrive({ value: 12_000_000n });
   await database.db.sql`
     insert into returns (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, to_address, usdc_micro, noted_at,
