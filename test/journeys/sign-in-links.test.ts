@@ -424,6 +424,20 @@ test('a link for another realm, host or invitation → opens nothing', async () 
   assert.match((await last.send(page, new URL(link).pathname)).html, new RegExp(user.email));
 });
 
+test('One address is an operator’s and a partner’s user’s → a link of the portal signs in to the portal only', async () => {
+  const user = await member('viewer');
+  const operator = await inviteOperator(app.ctx, user.email);
+  const visitor = newVisitor();
+  await ask(visitor, user.email);
+  const link = await mailedLink(user.email);
+  const page = await visitor.open(link);
+  assert.equal(page.forms.filter(({ action }) => action.includes('/link/')).length, 1);
+  const forged = { ...page, forms: [{ action: new URL(link).pathname, fields: { user: operator.user.id } }] };
+  await visitor.send(forged, new URL(link).pathname);
+  assert.deepEqual([visitor.cookies.has('portal-session'), visitor.cookies.has('admin-session')], [false, false]);
+  assert.ok(isInside(await visitor.send(page, new URL(link).pathname)));
+});
+
 test('A user who is disabled after a link was sent cannot sign in with it', async () => {
   const user = await member('viewer');
   const visitor = newVisitor();
