@@ -238,6 +238,18 @@ describe('the delivery loop', () => {
     assert.deepEqual([row.lease, row.attempts, row.state], [lease, 0, 'waiting']);
   });
 
+  test('a stop after another node took a delivery over → its lease stays', async () => {
+    const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.hang });
+    const [id = ''] = await makeEvents(fixtures.db, scope);
+    const lease = crypto.randomUUID();
+    await delivering(1, async () => {
+      await until(() => receiver.open() === 1, 'the attempt is under way');
+      await fixtures.db
+        .sql`update webhook_deliveries set lease = ${lease}, lease_until = now() + interval '1 hour' where id = ${id}`;
+    });
+    assert.equal((await deliveryRow(fixtures.db, id)).lease, lease);
+  });
+
   test('a stop returns attempts in progress, and the next process makes them at once', async () => {
     const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.hang });
     const [id = ''] = await makeEvents(fixtures.db, scope);
