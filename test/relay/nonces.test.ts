@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import { followRelays } from '../../src/chain/relay/follow.ts';
 import { dispatch, enqueueCall } from '../../src/chain/relay/relay.ts';
 import { toHex } from '../../src/chain/rpc.ts';
 import { connect } from '../../src/db/connection.ts';
+import { findOvertaken } from '../../src/plans/collect/overtaken.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { allotAlone, approval, type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
 import { testRelayerKey } from '../support/chain/relayer.ts';
 import { accessTo } from '../support/database.ts';
 import { makePartner } from '../support/fixtures.ts';
+import { until } from '../support/until.ts';
 
 let f: RelayFixtures;
 before(async () => {
@@ -183,4 +187,26 @@ test('a nonce with a huge number → its account is not lost', async () => {
   await dispatch(f.ctx, id);
   await settled();
   assert.equal(await f.state(id), 'final');
+});
+
+test('a call is signed, sent and mined by one node, while another that read it before asks the chain → not lost', async () => {
+  const provider = await fakeProvider(f.url);
+  try {
+    const id = await f.allot(f.call({ purpose: 'revoke' }));
+    await f.db.sql`update relay_accounts set look_at = now(), counted_at = to_timestamp(0), checked_at = now()`;
+    const before = await f.mined();
+    provider.fake.lie = async ({ method }) => {
+      if (method === 'eth_getTransactionCount' && (await f.state(id)) === 'allotted') await dispatch(f.ctx, id);
+      if (method === 'eth_getTransactionCount') await until(async () => (await f.mined()) > before, 'it is mined');
+      return null;
+    };
+    const chain = { ...f.chain, rpcUrls: [provider.url] };
+    const late = { ...f.ctx, chains: { test: [chain], live: [] } };
+    assert.equal(await followRelays(late, chain, findOvertaken), 1);
+    assert.equal(await f.state(id), 'sent');
+    await settled();
+    assert.equal(await f.state(id), 'final');
+  } finally {
+    await provider.stop();
+  }
 });

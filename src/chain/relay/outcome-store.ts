@@ -73,27 +73,34 @@ export async function updatePassed(sql: Sql, ids: readonly string[], head: numbe
     where id = any(${[...ids]}::uuid[]) and state in ('allotted', 'sent')`;
 }
 
-/**
- * Ends calls for good.
- *
- * @param feeWei what each of them cost; null if that is stored already
- */
+/** Ends mined calls for good; what they cost is stored already. */
 export async function updateEnded(
   sql: Sql,
   ids: readonly string[],
   state: 'final' | 'reverted' | 'lost',
-  feeWei: bigint | null,
 ): Promise<void> {
   if (ids.length === 0) return;
   await sql.begin(async (tx) => {
     await lockCalls(tx, ids);
-    const changed = await tx<{ id: string }[]>`
+    await tx`
       update relay_transactions set state = ${state}, ended_at = now()
-      where id = any(${[...ids]}::uuid[]) and state in ('allotted', 'sent', 'mined') returning id`;
-    if (feeWei !== null)
-      await updateFees(
-        tx,
-        changed.map(({ id }) => ({ id, feeWei })),
-      );
+      where id = any(${[...ids]}::uuid[]) and state in ('allotted', 'sent', 'mined')`;
+  });
+}
+
+/**
+ * Ends a call for good of which no variant was mined, and that costs nothing. One that was signed, or signed again,
+ * since it was read is left alone: what was asked did not concern its newest variant.
+ */
+export async function updateLost(sql: Sql, { id, hash }: Pick<RelayRow, 'id' | 'hash'>): Promise<void> {
+  await sql.begin(async (tx) => {
+    await lockCalls(tx, [id]);
+    const changed = await tx<{ id: string }[]>`
+      update relay_transactions set state = 'lost', ended_at = now()
+      where id = ${id} and state in ('allotted', 'sent') and hash is not distinct from ${hash} returning id`;
+    await updateFees(
+      tx,
+      changed.map((one) => ({ id: one.id, feeWei: 0n })),
+    );
   });
 }

@@ -5,7 +5,14 @@ import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { finalNumber, type Heads } from '../finality.ts';
 import { connectRpc, type Receipt, RpcError } from '../rpc.ts';
 import type { AccountReport } from './account-store.ts';
-import { type FoundTransaction, updateEnded, updateGone, updateMined, updatePassed } from './outcome-store.ts';
+import {
+  type FoundTransaction,
+  updateEnded,
+  updateGone,
+  updateLost,
+  updateMined,
+  updatePassed,
+} from './outcome-store.ts';
 import type { RelayRow, StoredVariant } from './store.ts';
 
 const timeoutMs = 4_000;
@@ -34,7 +41,6 @@ export async function settleFound(ctx: Context, calls: readonly FoundCall[]): Pr
     ctx.db.sql,
     final.map(({ row }) => row.id),
     'final',
-    null,
   );
   // Their partners have room for other calls, and their own rows can be ended.
   if ([...moved, ...final].some(({ row }) => row.purpose === 'charge')) await notifyQueue(ctx.db, 'charges');
@@ -109,7 +115,7 @@ async function settleByReceipt(
     const succeeded = receipt.success && !variant.cancels;
     await updateMined(sql, [{ row, mined: { hash: variant.hash, blockNumber, blockHash, succeeded, feeWei } }]);
     if (blockNumber > final || !(await allAgree(chain, receipt))) return;
-    await updateEnded(sql, [row.id], variant.cancels ? 'lost' : succeeded ? 'final' : 'reverted', null);
+    await updateEnded(sql, [row.id], variant.cancels ? 'lost' : succeeded ? 'final' : 'reverted');
     return;
   }
   if (!search.denied) return;
@@ -117,7 +123,7 @@ async function settleByReceipt(
   const isUsed = counted.isComplete && Number(row.nonce) < counted.minNonce;
   const isFinal = row.passed_block !== null && Number(row.passed_block) <= final;
   // A call that was never signed cannot have been mined.
-  if (isUsed && (isFinal || variants.length === 0)) await updateEnded(sql, [row.id], 'lost', 0n);
+  if (isUsed && (isFinal || variants.length === 0)) await updateLost(sql, row);
 }
 
 type ReceiptSearch = { receipt: Receipt | null; denied: boolean };
