@@ -162,10 +162,20 @@ export async function updateFinals(tx: Tx, finals: readonly { row: TransferRow; 
     where ${isFullKey(tx)} and t.counts and t.final_at is null`;
 }
 
-/** Lets the transfers that came second be matched again, now that the first was removed or is doubted. */
+/** More than can count for one request (`maxTransfers`). */
+const maxRematched = 100;
+
+/**
+ * Lets the transfers that came second be matched again, now that the first was removed or is doubted: the largest,
+ * because anybody can send any number, and the reader of the chain waits for this.
+ */
 export async function updateRematch(tx: Tx, scope: Scope, requestId: string): Promise<void> {
+  const isSecond = tx`
+    partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
+      and candidate_request_id = ${requestId} and judged_at is not null and reason = 'already_paid'`;
   await tx`
     update transfers set judged_at = null, reason = null, candidate_request_id = null
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
-      and candidate_request_id = ${requestId} and reason = 'already_paid'`;
+    where ${isSecond} and (chain_id, tx_hash, ordinal) in (
+      select chain_id, tx_hash, ordinal from transfers where ${isSecond}
+      order by (reason = 'wrong_token') is true, value desc, block_time desc limit ${maxRematched})`;
 }
