@@ -1,6 +1,5 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { RemovedTransfer } from '../chain/reader/removed.ts';
-import { raiseAlarm } from '../db/alarms.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { detachProof, lockForProof } from '../requests/proof.ts';
 import { upsertKeptBinding } from './kept-binding-store.ts';
@@ -12,7 +11,7 @@ import { selectCounted } from './transfers.ts';
 /**
  * Undoes what removed transfers have proved. An attached request that the rest no longer pays is without proof again,
  * second payments are matched again, and an amount is reserved for what is left to pay now. A verified request never
- * goes back; the operator is told. What was signed or decided manually is kept in case the transfer is mined again.
+ * goes back. What was signed or decided manually is kept in case the transfer is mined again.
  *
  * @param tx the watcher's transaction that removed them. It belongs to no scope, so each statement names its own
  */
@@ -40,12 +39,9 @@ export async function undoRemoved(tx: Tx, removed: readonly RemovedTransfer[]): 
 
 async function revertProof(tx: Tx, scope: Scope, requestId: string): Promise<void> {
   const request = await lockForProof(tx, scope, requestId);
-  if (!request || request.proof_status === 'none') return;
+  if (request?.proof_status !== 'attached') return;
   const restMicro = sumMicro(await selectCounted(tx, scope, requestId));
   if (restMicro >= BigInt(request.usdc_micro)) return;
-  if (request.proof_status === 'verified') {
-    return raiseAlarm(tx, { kind: 'verified-reorged', subject: requestId, details: { requestId } });
-  }
   await detachProof(tx, scope, requestId, 'reorged');
   await updateRematch(tx, scope, requestId);
 }

@@ -74,17 +74,35 @@ test('two payments reorganised away and only the second mined again → that one
   assert.equal(row.payer_address, two.address);
 });
 
-test('verified, then reorganised → stays verified, and an alarm is raised', async () => {
-  const request = await fixtures.request();
-  await fixtures.pay(request);
-  await fixtures.node.mine(3);
-  await fixtures.turn();
-  assert.equal((await fixtures.read(request)).proof_status, 'verified');
-  await fixtures.node.reorg(5);
-  await fixtures.turn();
-  assert.equal((await fixtures.read(request)).proof_status, 'verified');
-  assert.equal((await fixtures.events(request)).length, 1);
-  assert.ok(await isRaised('chain-final-reorged:31337'));
+test('verified, then reorganised → stays verified, with an alarm until the same payment is mined again', async () => {
+  for (const mined of ['elsewhere', 'in its block', 'with another amount'] as const) {
+    const request = await fixtures.request();
+    const { txHash } = await fixtures.pay(request);
+    await fixtures.node.mine(3);
+    await fixtures.turn();
+    assert.equal((await fixtures.read(request)).proof_status, 'verified');
+    const signed = await signedForm(txHash);
+    await fixtures.node.reorg(4);
+    await fixtures.turn();
+    assert.equal((await fixtures.read(request)).proof_status, 'verified');
+    assert.equal((await fixtures.events(request)).length, 1);
+    assert.ok(await isRaised('chain-final-reorged:31337'));
+    assert.ok(await isRaised(`verified-reorged:${request.id}`));
+
+    const { sql } = fixtures.db;
+    // As when an exchange's contract moves what its price is then, and, below, as when a false chain ends.
+    if (mined === 'with another amount') await sql`update transfers set value = value + 1 where tx_hash = ${txHash}`;
+    assert.equal(await fixtures.node.resend(signed), txHash);
+    const { blockHash } = (await callRpc(second.endpoint.target, 'eth_getTransactionReceipt', [txHash])) as {
+      blockHash: string;
+    };
+    if (mined === 'in its block') await sql`update transfers set block_hash = ${blockHash} where tx_hash = ${txHash}`;
+    await fixtures.turn();
+    const isSame = mined !== 'with another amount';
+    assert.equal((await fixtures.transfer(txHash))?.block_hash === blockHash, isSame);
+    assert.equal(await isRaised(`verified-reorged:${request.id}`), !isSame);
+    assert.equal((await fixtures.events(request)).length, 1);
+  }
 });
 
 test('while an endpoint is away or denies the payment, verification waits; an alarm is raised after 2 minutes and cleared', async () => {

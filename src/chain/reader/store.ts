@@ -7,6 +7,7 @@ import type { Header, Log } from '../rpc.ts';
 import type { Bindings } from './bindings.ts';
 import type { Lease } from './lease.ts';
 import { type RemovedRow, type RemovedTransfer, toRemoved } from './removed.ts';
+import { clearReversed, type MinedAgain, raiseReversed } from './reversed-store.ts';
 import { deleteUnreadAfter, insertUnread } from './unread-store.ts';
 import type { Owner } from './wallets.ts';
 
@@ -203,7 +204,10 @@ async function insertBlocks(tx: Tx, chainId: number, headers: readonly Header[])
 
 const rowsAtOnce = 500;
 
-/** A row that still exists was final before a reorganisation; its transfer is now in another block. */
+/**
+ * A row that still exists was final before a reorganisation; its transfer is now in another block. If it moves other
+ * money there, the row stays as it was: the operator was told that its payment is gone.
+ */
 export async function insertTransfers(
   tx: Tx,
   chain: { chainId: number; testMode: boolean },
@@ -229,7 +233,7 @@ export async function insertTransfers(
       charged_reference: t.chargedReference,
       logs_read: t.logsRead,
     }));
-    await tx`
+    const again = await tx<(Omit<MinedAgain, 'request_id'> & { request_id: string | null })[]>`
       insert into transfers (chain_id, test_mode, tx_hash, ordinal, log_index, block_number, block_hash, block_time,
         token_address, from_address, to_address, value, partner_id, account_id, calldata_reference, calldata_read,
         authorization_nonce, charged_reference, logs_read)
@@ -243,7 +247,15 @@ export async function insertTransfers(
       on conflict (chain_id, tx_hash, ordinal) do update set block_number = excluded.block_number,
         block_hash = excluded.block_hash, block_time = excluded.block_time, log_index = excluded.log_index,
         denials = 0, denied_at = null
-        where transfers.block_hash <> excluded.block_hash`;
+        where (transfers.block_hash <> excluded.block_hash or transfers.final_at is not null)
+          and (transfers.token_address, transfers.from_address, transfers.to_address, transfers.value)
+            = (excluded.token_address, excluded.from_address, excluded.to_address, excluded.value)
+      returning partner_id, test_mode, request_id`;
+    await clearReversed(
+      tx,
+      chain.chainId,
+      again.flatMap(({ request_id, ...scope }) => (request_id === null ? [] : [{ ...scope, request_id }])),
+    );
   }
 }
 
@@ -272,12 +284,7 @@ export async function rewindTo(
     const rows = await tx<RemovedRow[]>`
       delete from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} and final_at is null
       returning tx_hash, ordinal, partner_id, test_mode, request_id, rule, token_address, from_address, to_address, value`;
-    const final = await tx<{ tx_hash: string }[]>`
-      select tx_hash from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} limit 20`;
-    if (final.length > 0) {
-      const details = { chainId, transactions: final.map((row) => row.tx_hash) };
-      await raiseAlarm(tx, { kind: 'chain-final-reorged', subject: String(chainId), details });
-    }
+    await raiseReversed(tx, chainId, ancestor.number);
     if (lostBlocks !== null) {
       const details = { chainId, blocks: lostBlocks };
       await raiseAlarm(tx, { kind: 'chain-deep-reorg', subject: String(chainId), details });
