@@ -77,6 +77,15 @@ test('a claim signed by the sender → attached, then verified; nobody else can 
   assert.deepEqual(await claim(fixtures.ctx, other.id, { ...key, signature: again }), { kind: 'already_used' });
 });
 
+test('a claim that is posted several times at once → applied once, and no answer says that it paid another request', async () => {
+  const request = await fixtures.request();
+  const { key, from } = await payMore(request);
+  const signature = await sign(from.privateKey, request.id, key);
+  const posts = Array.from({ length: 5 }, () => claim(fixtures.ctx, request.id, { ...key, signature }));
+  const kinds = (await Promise.all(posts)).map(({ kind }) => kind).sort();
+  assert.deepEqual(kinds, ['counted', 'seen', 'seen', 'seen', 'seen']);
+});
+
 test('a claim for a voided request → refused, and the money stays unmatched', async () => {
   const request = await fixtures.request();
   const { key, from } = await payMore(request);

@@ -71,7 +71,8 @@ export async function claim(
   const key: TransferKey = { chainId: claim.chainId, txHash: claim.txHash.toLowerCase(), ordinal: claim.ordinal };
   if (!isHash32(key.txHash) || key.ordinal < 0 || key.ordinal > maxOrdinal) return { kind: 'malformed' };
   const chain = findChain(ctx.chains[modeOf(scope.testMode)], key.chainId);
-  const row = chain ? await ctx.db.scoped(scope, (tx) => selectTransfer(tx, scope, key)) : null;
+  const read = () => ctx.db.scoped(scope, (tx) => selectTransfer(tx, scope, key));
+  const row = chain ? await read() : null;
   if (!chain || !row) return { kind: 'not_found' };
   const known = beforeSigning(row, id, chain);
   if (known) return known;
@@ -79,9 +80,11 @@ export async function claim(
   if (signed !== 'yes') return { kind: signed === 'no' ? 'bad_signature' : 'unavailable' };
   // Before it is verified, every endpoint must confirm it.
   const applying = { row, requestId: id, rule: 'claim', from: 'unmatched', confirmed: false, asPart: true } as const;
-  return appliedOutcome(
-    await retryOnConflict(() => ctx.db.scoped(scope, (tx) => applyTransfer(tx, ctx, scope, applying))),
-  );
+  const applied = await retryOnConflict(() => ctx.db.scoped(scope, (tx) => applyTransfer(tx, ctx, scope, applying)));
+  if (applied.kind !== 'gone') return appliedOutcome(applied);
+  // Somebody was faster: perhaps the same claim, posted twice.
+  const now = await read();
+  return now ? (beforeSigning(now, id, chain) ?? { kind: 'unavailable' }) : { kind: 'not_found' };
 }
 
 /** Outcomes that do not depend on the signature. */
