@@ -5,8 +5,9 @@ import { after, before, test } from 'node:test';
 import { type Work, whileLeading } from '../../src/chain/reader/leading.ts';
 import { acquireLease, releaseLease } from '../../src/chain/reader/lease.ts';
 import { poll } from '../../src/chain/reader/read.ts';
-import { Deposed } from '../../src/chain/reader/store.ts';
+import { Deposed, insertCursor } from '../../src/chain/reader/store.ts';
 import { leaseName, startWatching } from '../../src/chain/reader/watcher.ts';
+import type { Header } from '../../src/chain/rpc.ts';
 import { pause } from '../../src/lib/time.ts';
 import { type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
 import { until } from '../support/until.ts';
@@ -57,6 +58,18 @@ test('a deposed leader writes nothing, neither before nor after its successor ha
   );
   await poll(successor);
   assert.equal((await fixtures.transfers()).length, 0);
+});
+
+test('two processes start a chain that nobody has read → the slower one changes nothing', async () => {
+  const chainId = 4242;
+  const progress = { head: 7, final: 5, safe: null, finalized: null };
+  const lease = { name: `chain-${chainId}`, holder: randomUUID(), fence: 1 };
+  const blockOf = (hash: string) => ({ number: 7, hash, parentHash: '0x', time: new Date() }) as Header;
+  for (const hash of ['0xa', '0xb']) await insertCursor(fixtures.db, chainId, lease, blockOf(hash), progress);
+  const rows = await fixtures.db.sql`
+    select c.hash as read, b.hash as block from chain_cursors c join chain_blocks b using (chain_id)
+    where chain_id = ${chainId}`;
+  assert.deepEqual([...rows], [{ read: '0xa', block: '0xa' }]);
 });
 
 test('whileLeading › the lease is lost → the work ends; it is regained → the work begins again', async () => {

@@ -102,13 +102,14 @@ export async function raiseFence(db: Database, chainId: number, lease: Lease): P
 /** Starts reading a chain after this block. Payments from before the service knew the chain do not concern it. */
 export async function insertCursor(db: Database, chainId: number, lease: Lease, head: Header, progress: Progress) {
   await db.transaction(async (tx) => {
-    await tx`
+    const started = await tx`
       insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, safe_number,
         finalized_number, updated_at)
       values (${chainId}, ${lease.fence}, ${head.number}, ${head.hash}, ${head.time}, ${progress.head}, ${progress.final},
         ${progress.safe}, ${progress.finalized}, now())
-      on conflict (chain_id) do nothing`;
-    await insertBlocks(tx, chainId, [head]);
+      on conflict (chain_id) do nothing returning chain_id`;
+    // Otherwise another process has started it, perhaps long ago, and may know another block of this number.
+    if (started.length > 0) await insertBlocks(tx, chainId, [head]);
   });
 }
 
