@@ -281,6 +281,7 @@ create table kept_bindings (
   constraint kept_bindings_pkey PRIMARY KEY (chain_id, tx_hash, ordinal),
   constraint kept_bindings_rule_check CHECK ((rule = ANY (ARRAY['claim'::text, 'merchant'::text])))
 );
+CREATE INDEX kept_bindings_request ON public.kept_bindings USING btree (partner_id, test_mode, request_id);
 alter table kept_bindings enable row level security, force row level security;
 create policy owner on kept_bindings for ALL to quittance using (true) with check (true);
 create policy scope on kept_bindings for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -1278,6 +1279,10 @@ create table transfers (
   constraint transfers_rule_check CHECK ((rule = ANY (ARRAY['authorization'::text, 'charge'::text, 'reference'::text, 'amount'::text, 'claim'::text, 'merchant'::text]))),
   constraint transfers_value_check CHECK ((value > (0)::numeric))
 );
+CREATE INDEX transfers_arriving ON public.transfers USING btree (partner_id, test_mode, to_address, value) WHERE (judged_at IS NULL);
+CREATE INDEX transfers_arriving_authorization ON public.transfers USING btree (partner_id, test_mode, authorization_nonce) WHERE ((judged_at IS NULL) AND (authorization_nonce IS NOT NULL));
+CREATE INDEX transfers_arriving_charge ON public.transfers USING btree (partner_id, test_mode, charged_reference) WHERE ((judged_at IS NULL) AND (charged_reference IS NOT NULL));
+CREATE INDEX transfers_arriving_reference ON public.transfers USING btree (partner_id, test_mode, calldata_reference) WHERE ((judged_at IS NULL) AND (calldata_reference IS NOT NULL));
 CREATE INDEX transfers_authorization ON public.transfers USING btree (partner_id, test_mode, authorization_nonce) WHERE (authorization_nonce IS NOT NULL);
 CREATE INDEX transfers_block ON public.transfers USING btree (chain_id, block_number);
 CREATE INDEX transfers_candidate ON public.transfers USING btree (partner_id, test_mode, candidate_request_id) WHERE ((request_id IS NULL) AND (candidate_request_id IS NOT NULL));

@@ -1,22 +1,49 @@
 import type { Sql, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
+
+/** Some transfers `t` of the scope of a request `r` that were read and are not matched yet. */
+const pending = (sql: Sql | Tx, which: Fragment) => sql`
+  exists (select from transfers t
+    where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.judged_at is null and ${which})`;
+
+/** Some rows `o` of a table that belong to a request `r`, with a transfer `t` that was read and is not matched yet. */
+const pendingOf = (sql: Sql | Tx, from: Fragment, which: Fragment) => sql`
+  exists (select from ${from} join transfers t on t.partner_id = o.partner_id and t.test_mode = o.test_mode
+    where o.partner_id = r.partner_id and o.test_mode = r.test_mode and o.request_id = r.id and t.judged_at is null
+      and t.to_address = r.wallet_address and ${which})`;
+
+/**
+ * Whether they are equal, as a range: where most transfers have one value, the planner takes any value for a common
+ * one, and expects to find one soon without an index.
+ */
+const equals = (sql: Sql | Tx, column: Fragment, to: Fragment) => sql`${column} between ${to} and ${to}`;
+
+/** What follows the reference in a nonce is at most this. */
+const highestRest = Buffer.alloc(16, 0xff);
 
 /**
  * Whether a transfer that may pay a request `r` was read and is not matched yet. It has the request's amount or that of
- * a rest, it names the request, or somebody signed or decided that it is for the request.
+ * a rest, it names the request, or somebody signed or decided that it is for the request. Each condition has an index
+ * of its own: anybody can send a wallet any number of transfers.
  */
-export const isArriving = (sql: Sql | Tx) => sql`
-  exists (select from transfers t
-    where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.judged_at is null
-      and t.to_address = r.wallet_address
-      and (t.value = r.usdc_micro
-        or r.reference in (t.calldata_reference, t.charged_reference, substring(t.authorization_nonce for 16))
-        or exists (select from reserved_rests s
-          where s.partner_id = r.partner_id and s.test_mode = r.test_mode and s.request_id = r.id
-            and s.usdc_micro = t.value)
-        or exists (select from authorizations a
-          where a.partner_id = r.partner_id and a.test_mode = r.test_mode and a.request_id = r.id
-            and a.chain_id = t.chain_id and a.token_address = t.token_address and a.authorizer = t.from_address
-            and a.nonce = t.authorization_nonce)
-        or exists (select from kept_bindings k
-          where k.partner_id = r.partner_id and k.test_mode = r.test_mode and k.request_id = r.id
-            and (k.chain_id, k.tx_hash, k.ordinal) = (t.chain_id, t.tx_hash, t.ordinal))))`;
+export const isArriving = (sql: Sql | Tx) => {
+  const reference = sql`r.reference`;
+  const toWallet = (which: Fragment) => pending(sql, sql`t.to_address = r.wallet_address and ${which}`);
+  return sql`(
+    ${toWallet(equals(sql, sql`t.value`, sql`r.usdc_micro`))}
+    or ${toWallet(equals(sql, sql`t.calldata_reference`, reference))}
+    or ${toWallet(equals(sql, sql`t.charged_reference`, reference))}
+    or ${toWallet(sql`t.authorization_nonce between ${reference} and ${reference} || ${highestRest}::bytea`)}
+    or ${pendingOf(sql, sql`reserved_rests o`, equals(sql, sql`t.value`, sql`o.usdc_micro`))}
+    or ${pendingOf(
+      sql,
+      sql`authorizations o`,
+      sql`(t.chain_id, t.token_address, t.from_address, t.authorization_nonce)
+        = (o.chain_id, o.token_address, o.authorizer, o.nonce)`,
+    )}
+    or ${pendingOf(
+      sql,
+      sql`kept_bindings o`,
+      sql`(t.chain_id, t.tx_hash, t.ordinal) = (o.chain_id, o.tx_hash, o.ordinal)`,
+    )})`;
+};
