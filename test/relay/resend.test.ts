@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { followRelays } from '../../src/chain/relay/follow.ts';
 import { canRelay, dispatch, readRelay } from '../../src/chain/relay/relay.ts';
 import { toHex } from '../../src/chain/rpc.ts';
 import { limitsOf } from '../../src/config/chains.ts';
@@ -183,4 +184,20 @@ test('first in line for ten minutes → an alarm names it, until it is mined', a
   await f.follow();
   assert.equal((await raisedAlarms(f.db.sql)).size, 0);
   assert.equal(await f.state(id), 'mined');
+});
+
+test('stopped after a call was enqueued, until it is not wanted any more → never signed; its nonce is used up', async () => {
+  const id = await f.allot(f.call());
+  await passTime(f.db, 60);
+  await dispatch(f.ctx, id); // by the process that enqueued it, now that it goes on
+  assert.equal(await f.state(id), 'allotted');
+  await followRelays(f.ctx, f.chain, async () => new Set([id]));
+  assert.deepEqual(
+    (await variants(id)).map(({ cancels }) => cancels),
+    [true],
+  );
+  await f.node.mine(4);
+  await f.read();
+  await f.follow();
+  assert.equal(await f.state(id), 'lost');
 });

@@ -31,14 +31,20 @@ const batchesAtOnce = 2;
 const signaturesAtOnce = 4;
 
 /**
- * Signs a call, stores the signed transaction with its hash, and only then broadcasts it. Can be called again at any
- * time; what fails is repeated by the loop.
+ * How long whoever enqueued a call may take to dispatch it. A later one is left to the loop, which first asks whether it
+ * is still wanted: a process can be stopped between the two.
+ */
+const maxLateMs = 10_000;
+
+/**
+ * Signs a call that was just enqueued, stores the signed transaction with its hash, and only then broadcasts it. What
+ * fails, or comes too late, is done by the loop.
  */
 export const dispatch = (ctx: Context, relayId: string): Promise<void> => dispatchAll(ctx, [relayId]);
 
 /** The same for several calls, in their nonces' order. */
 export async function dispatchAll(ctx: Context, relayIds: readonly string[]): Promise<void> {
-  const rows = await selectRelays(ctx.db.sql, relayIds);
+  const rows = (await selectRelays(ctx.db.sql, relayIds)).filter((row) => row.allotted_ms < maxLateMs);
   const byAccount = Map.groupBy(rows, (row) => `${row.chain_id} ${row.from_address}`);
   for (const part of byAccount.values()) {
     const { chain_id, from_address: address } = part[0] as RelayRow;
