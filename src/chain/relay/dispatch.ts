@@ -31,8 +31,8 @@ const batchesAtOnce = 2;
 const signaturesAtOnce = 4;
 
 /**
- * How long whoever enqueued a call may take to dispatch it. A later one is left to the loop, which first asks whether it
- * is still wanted: a process can be stopped between the two.
+ * How long whoever enqueued a call may take to dispatch it. A later one is left to the loop, which first asks whether
+ * it is still wanted: a process can be stopped between the two.
  */
 const maxLateMs = 10_000;
 
