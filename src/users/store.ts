@@ -1,5 +1,5 @@
 import type { Role } from '../auth/roles.ts';
-import type { Tx } from '../db/connection.ts';
+import type { Sql, Tx } from '../db/connection.ts';
 import { assignment } from '../db/sql.ts';
 import type { Language } from '../ui/language.ts';
 
@@ -43,6 +43,11 @@ export function selectUsers(tx: Tx, partnerId: string | null, limit: number): Pr
 export function lockUsers(tx: Tx, partnerId: string | null, limit: number): Promise<User[]> {
   return tx<User[]>`
     select * from users where partner_id is not distinct from ${partnerId}::uuid order by id limit ${limit} for update`;
+}
+
+/** Locks a user until the transaction ends: meanwhile nobody disables them, or adds a passkey of theirs. */
+export async function lockUser(tx: Tx | Sql, userId: string): Promise<void> {
+  await tx`select from users where id = ${userId} for no key update`;
 }
 
 export async function updateUser(

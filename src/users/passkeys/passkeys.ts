@@ -12,7 +12,7 @@ import { readMailBranding } from '../../partners/branding.ts';
 import { type Words, wordsKept } from '../../ui/language.ts';
 import { passkeyMail, serviceName } from '../mails.ts';
 import { UserRefusal } from '../refusal.ts';
-import { selectUsers, type User } from '../store.ts';
+import { lockUser, selectUsers, type User } from '../store.ts';
 import { inTeam, maxTeam, partnerOf, type Team } from '../team.ts';
 import type { PasskeyRefusalReason } from './refusal.ts';
 import {
@@ -27,7 +27,7 @@ import {
 export type { Passkey } from './store.ts';
 
 type Person = PartnerUser | Operator;
-/** The maximum number of passkeys of a user. */
+/** The maximum number of passkeys of a user. Lists show no more, so nobody could find or remove further ones. */
 const maxPasskeys = 20;
 const maxNameLength = 60;
 
@@ -85,6 +85,7 @@ export function addPasskey(
     const passkey = await verifyRegistration(party, answer);
     if (!passkey) return 'not_made';
     const { sql } = inner.db;
+    await lockUser(sql, person.userId);
     if ((await selectPasskeys(sql, person.userId, maxPasskeys)).length >= maxPasskeys) return 'enough';
     const owned = { userId: person.userId, partnerId: partnerIdOf(person), createdAt: ctx.clock.now() };
     if (!(await insertPasskey(sql, { ...passkey, ...owned, id: randomUUID(), name }))) return 'not_made';
