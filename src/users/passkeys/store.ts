@@ -24,7 +24,10 @@ export type HolderRow = {
   email: string;
 };
 
-/** The passkey with this id whose owner may sign in to this realm on this host, locked until the transaction ends. */
+/**
+ * The passkey with this id whose owner may sign in to this realm on this host; both are locked until the transaction
+ * ends.
+ */
 export async function lockPasskey(
   tx: Tx,
   credentialId: Buffer,
@@ -37,7 +40,7 @@ export async function lockPasskey(
     where k.credential_id = ${credentialId} and u.disabled_at is null
       and (u.partner_id is null) = (${kind}::text = 'operator')
       and (${host ?? null}::text is null or p.slug = ${host ?? null})
-    for update of k`;
+    for no key update of k, u`;
   return row ?? null;
 }
 

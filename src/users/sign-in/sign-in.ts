@@ -12,7 +12,7 @@ import type { Language, Words } from '../../ui/language.ts';
 import { linkMail, serviceName } from '../mails.ts';
 import type { Realm } from '../realm.ts';
 import { emailFrom } from '../rules.ts';
-import { updateSignedIn, updateUserLanguage } from '../store.ts';
+import { lockUser, updateSignedIn, updateUserLanguage } from '../store.ts';
 
 /**
  * `partner` is the partner on whose own host the link is requested; null on the shared host. `browser` binds the link
@@ -87,6 +87,7 @@ export function signInWithLink(
   { userId, client, earlier, language }: LinkSignIn,
 ): Promise<Entered | null> {
   return ctx.db.transaction(async (tx) => {
+    await lockUser(tx, userId);
     const user = await useLink(ctx, tx, opened, userId);
     if (!user) return null;
     await updateUserLanguage(tx, user.id, language);
@@ -95,7 +96,10 @@ export function signInWithLink(
   });
 }
 
-/** Signs in a user who has proved who they are, and writes it to the audit log. Returns the session's token. */
+/**
+ * Signs in a user who has proved who they are and who is locked, so that nobody disables them meanwhile: a session that
+ * began afterwards would last until they are enabled again. Writes it to the audit log. Returns the session's token.
+ */
 export async function startUserSession(
   ctx: Context,
   tx: Tx,
@@ -103,9 +107,10 @@ export async function startUserSession(
   client: Client,
   earlier: string | null,
 ): Promise<string> {
+  await updateSignedIn(tx, id, ctx.clock.now());
+  const token = await createUserSession(ctx, tx, { id, partnerId }, client, earlier);
   const object = { kind: 'user' as const, id };
   const actor = { kind, userId: id, email, role: null, ...client };
   await audit(ctx, tx, actor, { action: 'session.started', partnerId, testMode: null, object, details: {} });
-  await updateSignedIn(tx, id, ctx.clock.now());
-  return createUserSession(ctx, tx, { id, partnerId }, client, earlier);
+  return token;
 }
