@@ -1565,6 +1565,7 @@ create table webhook_endpoints (
 );
 CREATE INDEX webhook_endpoints_failing ON public.webhook_endpoints USING btree (failing_since) WHERE ((failing_since IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX webhook_endpoints_pending ON public.webhook_endpoints USING btree (pending_since) WHERE (pending_secret IS NOT NULL);
+CREATE TRIGGER webhook_endpoints_changed AFTER UPDATE ON webhook_endpoints FOR EACH ROW WHEN (old.url IS DISTINCT FROM new.url OR old.secret <> new.secret OR old.pending_secret IS DISTINCT FROM new.pending_secret OR old.disabled_at IS NULL AND new.disabled_at IS NOT NULL) EXECUTE FUNCTION tell_endpoint();
 CREATE TRIGGER webhook_endpoints_opened AFTER INSERT ON webhook_endpoints FOR EACH STATEMENT EXECUTE FUNCTION tell_queue('deliveries');
 CREATE TRIGGER webhook_endpoints_opened_again AFTER UPDATE ON webhook_endpoints FOR EACH ROW WHEN (old.url IS DISTINCT FROM new.url OR old.disabled_at IS NOT NULL AND new.disabled_at IS NULL) EXECUTE FUNCTION tell_queue('deliveries');
 alter table webhook_endpoints enable row level security, force row level security;
@@ -2511,6 +2512,15 @@ CREATE OR REPLACE FUNCTION public.tell_collection()
 AS $function$
 begin
   perform pg_notify('changes', format('plan %s %s %s', new.account_id, new.partner_id, new.test_mode));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_endpoint()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', format('endpoint %s %s', new.partner_id, new.test_mode));
   return null;
 end $function$;
 

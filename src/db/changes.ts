@@ -6,6 +6,8 @@ export type Change =
   | { kind: 'merchant' | 'plan'; accountId: string; partnerId: string; testMode: boolean }
   /** Several webhook events of this partner and mode were attempted. */
   | { kind: 'attempts'; partnerId: string; testMode: boolean }
+  /** The webhook endpoint of this partner and mode has another URL or secret, or was disabled. */
+  | { kind: 'endpoint'; partnerId: string; testMode: boolean }
   | { kind: 'chain'; chainId: number }
   /** An entry was written to a partner's audit log, or to the audit log of the whole service. */
   | { kind: 'log'; partnerId: string }
@@ -23,7 +25,7 @@ export type Change =
 const queues = ['transfers', 'deliveries', 'mails', 'charges'] as const;
 type Queue = (typeof queues)[number];
 
-/** Sent by triggers in the migrations 0003, 0014, 0015, 0016, 0019, 0022, 0033 and 0066, and by `notifyQueue`. */
+/** Sent by triggers in the migrations 0003, 0014, 0015, 0016, 0019, 0022, 0033, 0066 and 0103, and by `notifyQueue`. */
 const channel = 'changes';
 
 /**
@@ -58,7 +60,8 @@ export function listenForChanges(
 function readChange(payload: string): Change | null {
   const [kind, ...parts] = payload.split(' ');
   if (kind === 'chain') return { kind, chainId: Number(parts[0]) };
-  if (kind === 'attempts') return { kind, partnerId: String(parts[0]), testMode: parts[1] === 't' };
+  if (kind === 'attempts' || kind === 'endpoint')
+    return { kind, partnerId: String(parts[0]), testMode: parts[1] === 't' };
   if (kind === 'log') return { kind, partnerId: String(parts[0]) };
   if (kind === 'rates') return { kind };
   if (kind === 'session') return { kind, sessionId: String(parts[0]) };

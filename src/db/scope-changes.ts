@@ -99,7 +99,8 @@ function isConcerned(watcher: Watcher, change: Change): boolean {
   if (change.kind === 'user') return change.userId === watcher.userId;
   if (!('partnerId' in change)) return false; // for operators and loops
   if (change.partnerId !== scope.partnerId || change.testMode !== scope.testMode) return false;
-  if (change.kind === 'attempts') return accountId === undefined; // merchants see no deliveries
+  // Merchants see no deliveries.
+  if (change.kind === 'attempts' || change.kind === 'endpoint') return accountId === undefined;
   if (requestId !== undefined) return change.kind === 'request' && change.requestId === requestId;
   if (change.kind === 'plan') return accountId === change.accountId; // only merchants see plans
   return accountId === undefined || change.accountId === accountId;

@@ -31,12 +31,16 @@ export async function startDelivering(
   signal: AbortSignal,
   deps: DeliveryDeps = createDeliveryDeps(ctx),
   pollMs = usualPollMs,
+  pace = new Pace(firstWindow),
 ): Promise<void> {
   const sleeper = makeSleeper();
-  const pace = new Pace(firstWindow);
   const work = new LeasedWork(ctx, deps, pace, sleeper);
-  const onChange = ({ kind }: Change) => {
-    if (kind === 'deliveries' || kind === 'anything') sleeper.wake();
+  const onChange = (change: Change) => {
+    if (change.kind === 'deliveries' || change.kind === 'anything') sleeper.wake();
+    if (change.kind !== 'endpoint') return;
+    work
+      .endpointChanged({ partner_id: change.partnerId, test_mode: change.testMode })
+      .catch((error) => ctx.log.warn({ err: error }, 'leases could not be released'));
   };
   const stopListening = listenForChanges(ctx.db, onChange, (error) =>
     ctx.log.warn({ err: error }, 'cannot listen for changes'),

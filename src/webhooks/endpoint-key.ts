@@ -1,4 +1,7 @@
+/** Whose endpoint, and of which mode. */
+export type EndpointId = { partner_id: string; test_mode: boolean };
+
 /** Names an endpoint within this process. */
-export function endpointKey(row: { partner_id: string; test_mode: boolean }): string {
+export function endpointKey(row: EndpointId): string {
   return `${row.partner_id} ${row.test_mode}`;
 }

@@ -1,4 +1,4 @@
-import { endpointKey } from './endpoint-key.ts';
+import { type EndpointId, endpointKey } from './endpoint-key.ts';
 import type { ClaimedDelivery, EndpointRoom } from './queue-store.ts';
 
 /**
@@ -66,7 +66,7 @@ export class EndpointQueues {
     return queue;
   }
 
-  find(row: ClaimedDelivery): EndpointQueue | undefined {
+  find(row: EndpointId): EndpointQueue | undefined {
     return this.#all.get(endpointKey(row));
   }
 
@@ -117,7 +117,12 @@ export class EndpointQueues {
   /** Gives back what was claimed ahead for an endpoint in trouble: for later, or for another process. */
   distrust(queue: EndpointQueue): void {
     this.setProven(queue, false);
-    this.#counts.unproven -= queue.waiting.length;
+    this.giveBack(queue);
+  }
+
+  /** Gives back what was claimed ahead for an endpoint. */
+  giveBack(queue: EndpointQueue): void {
+    this.#counts[trustOf(queue)] -= queue.waiting.length;
     for (const { row } of queue.waiting.splice(0)) this.#returned.push(row);
     this.place(queue);
   }

@@ -3,7 +3,7 @@ import { isUnreachable } from '../db/connection.ts';
 import type { Sleeper } from '../lib/concurrency/sleeper.ts';
 import { pause } from '../lib/time.ts';
 import { attempt, type DeliveryDeps, type FinishedAttempt } from './attempt.ts';
-import { endpointKey } from './endpoint-key.ts';
+import { type EndpointId, endpointKey } from './endpoint-key.ts';
 import type { Pace } from './pace.ts';
 import { type ClaimedDelivery, releaseLeases } from './queue-store.ts';
 import { noProbe, type Recorded, recordFinished } from './record.ts';
@@ -63,6 +63,12 @@ export class LeasedWork {
     for (const row of claimed) this.#leased.add(row);
     this.#pace.add(claimed);
     this.#startAttempts();
+    await this.#releaseUnattempted();
+  }
+
+  /** Gives back what was claimed for an endpoint that has changed since: its attempts would go to the earlier URL. */
+  async endpointChanged(endpoint: EndpointId): Promise<void> {
+    this.#pace.changed(endpoint);
     await this.#releaseUnattempted();
   }
 

@@ -1,3 +1,4 @@
+import type { EndpointId } from './endpoint-key.ts';
 import { type EndpointQueue, EndpointQueues, type Trust } from './endpoint-queues.ts';
 import type { ClaimedDelivery, EndpointRoom } from './queue-store.ts';
 import { firstWindow, maxAhead, maxPosts, maxSlow, maxUnproven, maxWindow, slowAfterMs } from './rules.ts';
@@ -114,6 +115,12 @@ export class Pace {
   /** How many more may be claimed for each endpoint of which something is known. */
   rooms(): EndpointRoom[] {
     return this.#queues.rooms(this.#now());
+  }
+
+  /** Gives back what was claimed for an endpoint and not attempted yet, because the endpoint has changed since. */
+  changed(endpoint: EndpointId): void {
+    const queue = this.#queues.find(endpoint);
+    if (queue) this.#queues.giveBack(queue);
   }
 
   /** Deliveries that are not attempted after all; their leases must be released. */

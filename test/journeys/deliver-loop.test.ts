@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { type Change, listenForChanges } from '../../src/db/changes.ts';
@@ -7,6 +8,7 @@ import { list } from '../../src/db/sql.ts';
 import type { PosterOptions } from '../../src/net/post.ts';
 import { createDeliveryDeps, startDelivering } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
+import { Pace } from '../../src/webhooks/pace.ts';
 import { replayAllSince, replayDelivery, replaySince } from '../../src/webhooks/replay.ts';
 import { firstWindow, leaseMs, maxUnproven, maxWindow } from '../../src/webhooks/rules.ts';
 import { testDatabase } from '../support/database.ts';
@@ -113,6 +115,46 @@ describe('the delivery loop', () => {
       await until(() => receiver.open() === maxWindow, 'it holds all that it gets');
       await until(async () => (await leased()) === maxWindow, 'no more than that is leased');
     });
+  });
+
+  test('the URL changes while events are claimed ahead → only attempts under way go to the earlier one', async () => {
+    const { receiver: earlier, scope } = await partnerWithReceiver();
+    await makeEvents(fixtures.db, scope, 60);
+    const later = await makeEvents(fixtures.db, scope, 150);
+    await fixtures.db.sql`update webhook_deliveries set next_attempt_at = 'infinity' where id in ${list(later)}`;
+    const { receiver: current } = await partnerWithReceiver();
+    const held: ServerResponse[] = [];
+    const leases = () => fixtures.db.sql<{ id: string; lease: string }[]>`
+      select id, lease from webhook_deliveries where partner_id = ${scope.partnerId} and lease is not null`;
+    const stop = new AbortController();
+    // Its time stands still, so no attempt is slow, and nothing is given back because it was held for long.
+    const pace = new Pace(firstWindow, () => 0);
+    const options = { timeoutMs: hangMs };
+    const running = startDelivering(made.ctx, stop.signal, createDeliveryDeps(made.ctx, options), 1_000, pace);
+    try {
+      await until(async () => (await waitingOf(scope)) === 150, 'it has answered, so it may have many at once');
+      earlier.behave((response) => void held.push(response));
+      await fixtures.db.sql`update webhook_deliveries set next_attempt_at = now() where id in ${list(later)}`;
+      await fixtures.db.sql`select pg_notify('changes', 'deliveries')`;
+      await until(() => held.length === maxWindow, 'it holds all that it gets');
+      await until(async () => (await leases()).length > held.length, 'more are claimed ahead');
+      const underWay = new Set(earlier.received.slice(60).map(({ delivery }) => delivery));
+      const before = await leases();
+      await setUrl(made.ctx, theService, scope, current.url);
+      await until(async () => {
+        const now = await leases();
+        return before.every(
+          ({ id, lease }) => underWay.has(id) || !now.some((row) => row.id === id && row.lease === lease),
+        );
+      }, 'what was claimed ahead is given back');
+      for (const response of held) response.end();
+      await until(async () => (await waitingOf(scope)) === 0, 'all are delivered');
+    } finally {
+      stop.abort();
+      await running;
+    }
+    assert.equal(earlier.received.length, 60 + held.length);
+    assert.equal(current.received.length, 150 - held.length);
   });
 
   test('after ten timeouts a hanging receiver sees one attempt at a time', async () => {
