@@ -59,11 +59,15 @@ export async function lockForReset(tx: Tx, { partnerId, testMode }: Scope, accou
     select from merchants where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId} for update`;
 }
 
-/** Undoes a merchant's onboarding, and invalidates older links. Its details stay. */
+/**
+ * Undoes a merchant's onboarding, and invalidates older links. Its details stay, but not an e-mail address that nobody
+ * has proved: whoever had an older link may have typed it, and the next onboarding would ask for a code sent there.
+ */
 export async function undoOnboarding(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<void> {
   await tx`
     update merchants set wallet_address = null, wallet_signed_at = null, wallet_chain_ids = null, onboarded_at = null,
-      email_checked_at = null, terms_version = null, terms_accepted_at = null, terms_accepted_from = null, language = null,
+      email = case when onboarded_at is null or email_checked_at is not null then email end, email_checked_at = null,
+      terms_version = null, terms_accepted_at = null, terms_accepted_from = null, language = null,
       onboarding_epoch = onboarding_epoch + 1
     where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
 }

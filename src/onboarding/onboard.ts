@@ -67,6 +67,9 @@ export async function handInDetails(ctx: Context, handIn: HandIn): Promise<void>
     throw new MerchantRefusal('details_invalid', { display_currency: 'notACurrency' });
   }
   await ctx.db.scoped(scope, async (tx) => {
+    const current = await lockOnboarding(tx, scope, row.id);
+    if (!current) throw new MerchantRefusal('link_unknown');
+    assertOpen(current, row.onboarding_epoch); // it may have been reset, or completed, since this call began
     await keepDetails(tx, scope, row.id, details, currency);
     await upsertProgress(tx, scope, row.id, { email: row.email === null ? email : null, now: ctx.clock.now() });
   });

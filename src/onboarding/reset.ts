@@ -6,10 +6,11 @@ import type { Scope } from '../db/connection.ts';
 import { lockForReset, undoOnboarding } from '../merchants/onboarding-state.ts';
 import { hasReceivedMoney, isKnownToHaveMoney, lockUnpaidOf, voidUnpaidOf } from '../requests/merchant-reset.ts';
 import { giveUpWallets, lockWallets } from '../wallets/give-up.ts';
+import { deleteCode, deleteProgress } from './store.ts';
 
 /**
- * Returns a merchant to the start of onboarding: its wallet is free again, and older links expire. Its open requests
- * are voided, because they would still pay the old wallet.
+ * Returns a merchant to the start of onboarding: its wallet is free again, older links expire, and what was handed in
+ * with them is discarded. Its open requests are voided, because they would still pay the old wallet.
  *
  * @returns false for a merchant that has received money, or is about to: its wallet may only be changed by signatures
  * @throws Refusal unavailable while other transactions hold what it changes
@@ -25,6 +26,8 @@ export function resetOnboarding(ctx: Context, actor: Actor, scope: Scope, accoun
       await voidUnpaidOf(tx, scope, accountId, now);
       await giveUpWallets(tx, scope, accountId, now);
       await undoOnboarding(tx, scope, accountId);
+      await deleteCode(tx, scope, accountId);
+      await deleteProgress(tx, scope, accountId);
       await audit(ctx, tx, actor, {
         ...scope,
         action: 'merchant.reset',

@@ -15,6 +15,7 @@ import { startApp } from '../support/app.ts';
 import { makePartner, makeRequest, testSecrets } from '../support/fixtures.ts';
 import { submit, type Visit, visit } from '../support/people/forms.ts';
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
+import { until } from '../support/until.ts';
 
 const day = 24 * 3_600_000;
 let offsetMs = 0;
@@ -480,6 +481,68 @@ test('A reset voids open requests; a merchant that has received payments cannot 
   await app.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
   assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), false);
   assert.equal((await read(id)).wallet_address, merchant.wallet);
+});
+
+test('What somebody with an older link has handed in › a reset discards it: the merchant is asked for no code of theirs', async () => {
+  const { id, link } = await shell();
+  const [thief, account] = [newAccount(), newAccount()];
+  const email = newEmail();
+  const next = async () => app.url + new URL(onboardingUrl(app.ctx.config, await read(id), clock.now())).pathname;
+  await sign(await toMessage(link, thief.address, { email }), thief);
+  assert.equal((await read(id)).email, email);
+  assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
+
+  const second = await next();
+  const start = await startVisitor(app.url).open(second);
+  assert.ok(
+    start.forms.some(({ action }) => action.endsWith('/details')),
+    'no code is asked for',
+  );
+  await toMessage(second, thief.address, { email });
+  assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
+
+  const third = await next();
+  const again = await startVisitor(app.url).open(third);
+  const details = again.forms.find(({ action }) => action.endsWith('/details'));
+  assert.equal(details?.fields.email, '', 'it begins anew');
+  assert.equal((await sign(await toMessage(third, account.address), account)).status, 200);
+  assert.equal((await read(id)).email, null);
+});
+
+test('Details that are handed in while the merchant is reset › are refused, and nothing of them is kept', async () => {
+  const { id, link } = await shell();
+  const visitor = startVisitor(app.url);
+  const details = await visitor.open(link);
+  let sent: Promise<Visit> | undefined;
+  await app.db.transaction(async (tx) => {
+    await tx`update merchants set onboarding_epoch = onboarding_epoch + 1 where id = ${id}`;
+    sent = visitor.send(details, '/details', { email: newEmail(), business_name: 'Mallory’s' });
+    await until(async () => {
+      const rows = await app.owner`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return rows.length > 0;
+    }, 'the details wait');
+  });
+  assert.match((await sent)?.html ?? '', /This link has expired/);
+  assert.equal((await read(id)).business_name, null);
+  assert.equal((await app.db.sql`select from onboarding_progress where account_id = ${id}`).length, 0);
+});
+
+test('A reset of a merchant whose partner gave an e-mail address › a code is asked for again', async () => {
+  const email = newEmail();
+  const { id, link } = await shell({ email });
+  const visitor = startVisitor(app.url);
+  await visitor.send(await visitor.open(link), '/code');
+  const code = await mailedCode(email);
+  await visitor.send(await visitor.open(link), '/email', { code });
+  const account = newAccount();
+  const wallet = await visitor.send(await visitor.open(link), '/details');
+  const page = await visitor.send(wallet, '/wallet', { wallet_address: account.address });
+  assert.equal((await sign({ ...page, visitor }, account)).status, 200);
+  assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
+  const url = new URL(onboardingUrl(app.ctx.config, await read(id), clock.now()));
+  const start = await visitor.open(app.url + url.pathname);
+  assert.ok(start.forms.some(({ action }) => action.endsWith('/code')));
 });
 
 test('A wallet that was claimed and never signed for is freed by the operator, or after 30 days', async () => {
