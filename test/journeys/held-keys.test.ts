@@ -133,7 +133,9 @@ describe('nodes with different keys', () => {
   });
 
   const running = new AbortController().signal;
-  const production = (secretKeys: SecretKey[]) => deliveryContext(stage.db, { secretKeys, sandbox: false }).ctx;
+  const mailServer = { smtpUrl: 'smtp://127.0.0.1:1', from: 'pay@example.com' };
+  const production = (secretKeys: SecretKey[], mail: typeof mailServer | null = mailServer) =>
+    deliveryContext(stage.db, { secretKeys, sandbox: false, mail }).ctx;
   async function send(keys: SecretKey[]): Promise<string[]> {
     const sent: string[] = [];
     await sendDueMails(
@@ -159,6 +161,23 @@ describe('nodes with different keys', () => {
     assert.match((await alarm('new')) ?? '', /Webhook endpoints: 0, e-mails: 1\./);
     assert.deepEqual(await send(ahead), ['first@example.com text']);
     await alarmMissingKeys(production(behind));
+    assert.equal(await alarm('new'), undefined);
+  });
+
+  test('A mail waits because no mail server is configured → its key is not to blame, also while an event waits for that', async () => {
+    await queueMail(production(ahead), stage.db.sql, { subject: 'Hello', body: 'text', recipient: 'a@example.com' });
+    await stage.db.sql`update mails set next_attempt_at = now() - interval '3 minutes'`;
+    await alarmMissingKeys(production(behind, null));
+    assert.equal(await alarm('new'), undefined);
+
+    const { scope } = await endpointOf(ahead);
+    await makeEvents(stage.db, scope);
+    await stage.db.sql`update webhook_deliveries set next_attempt_at = now() - interval '3 minutes'
+      where partner_id = ${scope.partnerId}`;
+    await alarmMissingKeys(production(behind, null));
+    assert.match((await alarm('new')) ?? '', /Webhook endpoints: 1, e-mails: 0\./);
+    assert.equal(await deliver(ahead), 1);
+    await alarmMissingKeys(production(ahead, null));
     assert.equal(await alarm('new'), undefined);
   });
 
