@@ -15,7 +15,7 @@ export function openRegistry(ctx: Context): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   registry.registerMetric(callSeconds);
-  const gauge = (name: string, help: string, labelNames: string[], collect: (self: Gauge) => Promise<void>) =>
+  const gauge: MakeGauge = (name, help, labelNames, collect, keepsLast = false) =>
     new Gauge({
       name,
       help,
@@ -23,10 +23,11 @@ export function openRegistry(ctx: Context): Registry {
       registers: [registry],
       collect() {
         return inTime(collect(this)).catch((error) => {
+          ctx.log.warn({ err: error, metric: name }, 'a metric could not be read');
+          if (keepsLast) return;
           // No value is reported then, neither an old one nor the zero of a reset gauge without labels.
           this.reset();
           if (labelNames.length === 0) this.remove();
-          ctx.log.warn({ err: error, metric: name }, 'a metric could not be read');
         });
       },
     });
@@ -49,11 +50,13 @@ export function openRegistry(ctx: Context): Registry {
   gauge('quittance_secret_keys_missing', 'Secret keys that other nodes use and this one lacks', [], async (self) => {
     self.set((await missingKeys(ctx.db.sql, ctx.config.secretKeys)).length);
   });
-  gauge('quittance_alarms', 'Raised alarms', ['kind', 'chain_id'], async (self) => {
+  const setAlarms = async (self: Gauge) => {
     const counts = await countAlarms(ctx.db.sql);
     self.reset();
     for (const { kind, chain_id, raised } of counts) self.set({ kind, chain_id }, raised);
-  });
+  };
+  // Nothing ends an alarm while the database does not answer. Without a value, Prometheus would take it for ended.
+  gauge('quittance_alarms', 'Raised alarms, as last read', ['kind', 'chain_id'], setAlarms, true);
   relayerGauges(ctx, gauge);
   return registry;
 }
@@ -90,7 +93,14 @@ function clockGauge({ clock }: Context, registry: Registry): void {
   });
 }
 
-type MakeGauge = (name: string, help: string, labelNames: string[], collect: (self: Gauge) => Promise<void>) => Gauge;
+/** @param keepsLast whether the values that were read last are reported while none can be read */
+type MakeGauge = (
+  name: string,
+  help: string,
+  labelNames: string[],
+  collect: (self: Gauge) => Promise<void>,
+  keepsLast?: boolean,
+) => Gauge;
 
 /** The label `address` names only the operator's own wallets. */
 function relayerGauges(ctx: Context, gauge: MakeGauge): void {

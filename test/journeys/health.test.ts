@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import type { Config } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
 import type { Alarm } from '../../src/db/alarm-kinds.ts';
-import { raiseAlarm } from '../../src/db/alarms.ts';
+import { clearAlarm, raiseAlarm } from '../../src/db/alarms.ts';
 import { connect } from '../../src/db/connection.ts';
 import { checkSecretKeys } from '../../src/db/secret-keys.ts';
 import { buildMetricsServer } from '../../src/http/health.ts';
@@ -217,6 +217,30 @@ test('GET /metrics › without the database → says so beside what the process 
       assert.doesNotMatch(text, /^quittance_(alarms|chain_lag_blocks|webhooks_due)[{ ]/m);
     });
   } finally {
+    await db.close();
+  }
+});
+
+test('GET /metrics › alarms cannot be read in time → those read last are still reported, and end once they can', async () => {
+  const db = connect(app.access, { service: 1, scoped: 1 });
+  const held = Promise.withResolvers<void>();
+  await raiseAlarm(app.db.sql, { kind: 'phone_gateway', subject: '', details: { fault: 'it is silent' } });
+  try {
+    await withNode({ db }, { token }, async ({ url }) => {
+      const scrape = async () => (await send(url, 'GET', '/metrics', bearer)).text;
+      const raised = /^quittance_alarms\{kind="phone_gateway",chain_id=""\} 1$/m;
+      assert.match(await scrape(), raised);
+      const holding = db.transaction(() => held.promise);
+      const late = await scrape();
+      assert.match(late, raised);
+      assert.match(late, /^quittance_database_up 0$/m);
+      held.resolve();
+      await holding;
+      await clearAlarm(app.db.sql, 'phone_gateway');
+      assert.doesNotMatch(await scrape(), /kind="phone_gateway"/);
+    });
+  } finally {
+    held.resolve();
     await db.close();
   }
 });
