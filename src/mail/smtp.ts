@@ -22,6 +22,17 @@ type Refused = Error & { command?: string; response?: string };
 const isOneRecipients = ({ command, response = '' }: Refused) =>
   command === 'RCPT TO' && !aboutEverybody.test(response.replace(/\S*@\S*/g, ''));
 
+/**
+ * The error without the recipient's address, which a server's reply quotes: it would go into the log and an alarm, and
+ * stay there once the customer's data was erased. nodemailer also keeps it in fields of the error.
+ */
+function anonymous(error: Refused, from: string): Error {
+  const message = error.message.replace(/[^\s<>"'(),:;]+@[^\s<>"'(),:;]+/g, (address) =>
+    from.toLowerCase().includes(address.toLowerCase()) ? address : '[address]',
+  );
+  return isOneRecipients(error) ? new RecipientRefused(message) : new Error(message);
+}
+
 /** With these headers, mail programs show their own unsubscribe button (RFC 8058). */
 const oneClick = (url: string) => ({
   'list-unsubscribe': `<${url}>`,
@@ -66,7 +77,7 @@ export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
       signal,
     });
     await sending.catch((error: Refused) => {
-      throw isOneRecipients(error) ? new RecipientRefused(error.message, { cause: error }) : error;
+      throw anonymous(error, from);
     });
   };
 }
