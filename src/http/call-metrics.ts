@@ -14,13 +14,17 @@ export const callSeconds = new Histogram({
 /** Caches histograms, because looking one up by its labels takes longer than counting. */
 const known = new Map<string, { observe(seconds: number): void }>();
 
+/** Probes come every second, whether anybody uses the service or not: they would hide that calls of others fail. */
+const probes = new Set(['/healthz', '/readyz', '/metrics']);
+
 /**
- * Counts a call that was answered. Event streams are not counted: they last as long as a page is open.
+ * Counts a call that was answered. Event streams are not counted, because they last as long as a page is open, and
+ * neither are probes.
  *
  * @param route the matched route; null if there was none
  */
 export function recordAnswered(response: ServerResponse, route: string | null, seconds: number): void {
-  if (isEventStream(response)) return;
+  if (isEventStream(response) || (route !== null && probes.has(route))) return;
   const name = route?.startsWith('/api/') ? route : 'pages';
   const status = `${Math.floor(response.statusCode / 100)}xx`;
   const key = `${status} ${name}`;

@@ -17,6 +17,7 @@ import { idleChain, startApp, testConfig } from '../support/app.ts';
 import { accessTo } from '../support/database.ts';
 import { movedClock } from '../support/deliveries.ts';
 import { makePartner, testSecrets } from '../support/fixtures.ts';
+import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 const token = 'a-token-for-the-one-who-scrapes';
@@ -219,6 +220,21 @@ test('GET /metrics › without the database → says so beside what the process 
   } finally {
     await db.close();
   }
+});
+
+test('GET /metrics › calls are counted, and probes are not, or many of them would hide that calls fail', async () => {
+  await withNode({}, { token }, async ({ url }) => {
+    const counted = async () => {
+      const { text } = await send(url, 'GET', '/metrics', bearer);
+      const counts = text.matchAll(/^quittance_call_seconds_count\{.*\} (\d+)$/gm);
+      return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    const before = await counted();
+    for (const path of ['/readyz', '/healthz', '/readyz']) await send(url, 'GET', path);
+    await send(url, 'GET', '/api/v1/requests');
+    await until(async () => (await counted()) > before, 'the call to be counted');
+    assert.equal(await counted(), before + 1);
+  });
 });
 
 test('GET /metrics › alarms cannot be read in time → those read last are still reported, and end once they can', async () => {
