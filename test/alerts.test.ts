@@ -28,3 +28,15 @@ test('each alarm of the service has a rule in ops/alerts.yaml that says what to 
   const unknown = /quittance_alarms\{kind!~"([^"]+)"\}/.exec(rules)?.[1];
   assert.deepEqual(unknown?.split('|').sort(), known, 'the rule for alarms of a later version');
 });
+
+test('what any program may report, such as a busy event loop → the rules ask for it from our nodes alone', () => {
+  const { groups } = parse(rules) as { groups: { rules: { alert: string; expr: string }[] }[] };
+  const selectors = groups
+    .flatMap((group) => group.rules)
+    .flatMap(({ alert, expr }) =>
+      [...expr.matchAll(/\b(\w+)(\{[^}]*\}|\[|(?= [<>=]))/g)].map((found) => ({ alert, found })),
+    );
+  const foreign = selectors.filter(({ found: [, name = ''] }) => !name.startsWith('quittance_'));
+  assert.ok(foreign.length > 0);
+  for (const { alert, found } of foreign) assert.match(found[2] ?? '', /job="quittance"/, alert);
+});
