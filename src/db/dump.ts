@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { beginningOf } from '../lib/processes.ts';
 import type { Sql, Tx } from './connection.ts';
 import { refuseEncoding } from './encoding.ts';
-import { createGroups } from './logins.ts';
+import { asPermissionFault, createGroups } from './logins.ts';
 import { inTurn } from './migrate.ts';
 import { giveToOwner, isHalfRestored } from './owner-policies.ts';
 import { addressOf, BackupFault, findProgram, type Running, runProgram, stopped, withFile } from './programs.ts';
@@ -133,10 +133,14 @@ async function restoreInto(owner: Sql, file: string, copying: Copying): Promise<
     throw new BackupFault(
       'This database already has tables. Restore into a new, empty database, so that two installations never mix.',
     );
-  const contents = await runProgram(program, ['--list', file], copying);
+  const contents = await runProgram(program, ['--list', file], copying).catch((error: BackupFault) => {
+    throw isOfNewer(error) ? new BackupFault(`${error.message}\n${newerAdvice}`, { cause: error }) : error;
+  });
   if (!/ TABLE DATA public schema_migrations /.test(contents))
     throw new BackupFault(`${file} is not a backup of this service.`);
-  await createGroups(owner);
+  await createGroups(owner).catch(async (error) => {
+    throw await asPermissionFault(owner, error);
+  });
   const options = ['--no-owner', '--no-comments', '--single-transaction', '--exit-on-error'];
   await withFile(withoutOwner(contents), (list) => {
     const args = [...options, `--use-list=${list}`, ...addressOf(copying.url), file];
@@ -147,6 +151,11 @@ async function restoreInto(owner: Sql, file: string, copying: Copying): Promise<
   await giveToOwner(owner);
   return /^; *Archive created at (.+)$/m.exec(contents)?.[1] ?? 'an unknown time';
 }
+
+/** A program has no codes for its errors, and says them in English where no locale is set, as here. */
+const isOfNewer = ({ message }: BackupFault) => message.includes('unsupported version');
+const newerAdvice =
+  'A newer pg_dump wrote the file. Install the postgresql-client of the server that it was made on, or a newer one.';
 
 const sizeOf = (owner: Sql) => async () => {
   const [row] = await owner<{ bytes: string }[]>`select pg_database_size(current_database()) as bytes`;

@@ -402,4 +402,22 @@ describe('a backup', { skip }, () => {
     assert.equal(otherKeys.code, 1);
     assert.match(String((otherKeys.json.faults as string[])[0]), /lacks the key "[^"]+", with which this database was/);
   });
+
+  test('a restore by an owner who may not create roles, or of a newer program’s file → says what an administrator does', async () => {
+    const target = await newDatabase('restricted');
+    await admin`alter role restricted nocreaterole`;
+    const file = join(folder, 'backup.dump');
+    const refused = await quittance(target, 'restore', file);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /may not prepare the database .*: .*alter role restricted createrole; .*admin option/);
+    const newer = readFileSync(file);
+    newer[6] = 99; // the second part of the format's version, behind `PGDMP` and the first
+    writeFileSync(join(folder, 'newer.dump'), newer);
+    const unread = await quittance(target, 'restore', join(folder, 'newer.dump'));
+    assert.equal(unread.code, 1);
+    assert.match(
+      unread.stderr,
+      /unsupported version .*\nA newer pg_dump wrote the file\. Install the postgresql-client /,
+    );
+  });
 });
