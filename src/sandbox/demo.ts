@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { theService } from '../audit/write.ts';
 import { createApiKey, listApiKeys, usualKey } from '../auth/api-keys.ts';
@@ -33,6 +33,8 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
   const partner = await readPartner(ctx.db, slug);
   const kept = partner && (await readDemo(ctx, partner));
   if (kept) return kept;
+  // Nothing else makes the folder where database, chains and secret keys are all configured.
+  mkdirSync(ctx.config.dataDir, { recursive: true });
   const { id } = partner ?? (await makePartner(ctx));
   const test = scopeOf(id, true);
   const testKey = await makeKey(ctx, test);

@@ -39,3 +39,16 @@ test('a start in production → only JSON log lines, one of which says that it i
     await chains.stop();
   }
 });
+
+test('a sandbox with a database, chains and secret keys of its own, and no data folder yet → it makes the folder and starts', async () => {
+  const chains = await twoChains();
+  const fixtures = await nodeFixtures(chains);
+  try {
+    const service = await startService({ ...fixtures.env, DATA_DIR: join(dataFolder(), 'absent') });
+    assert.match(service.stdout(), /Test key +qt_test_/);
+    await service.stop();
+  } finally {
+    await fixtures.drop();
+    await chains.stop();
+  }
+});
