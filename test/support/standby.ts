@@ -13,22 +13,26 @@ export type Cluster = {
   stop(): Promise<void>;
 };
 
-/** A primary, prepared first, and a standby that follows it. */
-export async function startCluster(prepare: (url: string) => Promise<void>): Promise<Cluster> {
+/**
+ * A primary, prepared first, and a standby that follows it.
+ *
+ * @param programs the folder of another PostgreSQL
+ */
+export async function startCluster(prepare: (url: string) => Promise<void>, programs?: string): Promise<Cluster> {
   const [first, second] = [dataFolder(), dataFolder()];
-  const alone = await startEmbedded(first);
+  const alone = await startEmbedded(first, programs);
   await prepare(alone.url);
   await alone.stop();
   execFileSync('cp', ['-a', join(first, 'postgres'), join(second, 'postgres')]);
   copyFileSync(join(first, 'postgres.json'), join(second, 'postgres.json'));
-  const primary = await startEmbedded(first);
+  const primary = await startEmbedded(first, programs);
   const { hostname, port, username, password } = new URL(primary.url);
   writeFileSync(join(second, 'postgres/standby.signal'), '');
   appendFileSync(
     join(second, 'postgres/postgresql.auto.conf'),
     `primary_conninfo = 'host=${hostname} port=${port} user=${username} password=${password}'\n`,
   );
-  const standby = await startEmbedded(second);
+  const standby = await startEmbedded(second, programs);
   return {
     primary,
     standby,
