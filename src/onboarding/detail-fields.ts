@@ -2,7 +2,7 @@ import { countryNames } from '../lib/text/countries.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { dashboardTexts } from '../texts/dashboard.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
-import { isWrong, optionList } from '../ui/components.ts';
+import { optionList, selectField } from '../ui/components.ts';
 import { currencyLabel } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import type { StepPage } from './page.ts';
@@ -26,17 +26,16 @@ export function currencyField(
     );
   const first = [...new Set([row.display_currency, suggested ?? row.display_currency])];
   const others = currencies.filter((code) => !first.includes(code)).sort();
-  return html`
-    <div class="field">
-      <label for="display_currency">${profile.currency}</label>
-      <p class="quiet" id="display_currency-hint">${fill(onboard.currencyHint, { partner: row.partner_name })}</p>
-      <select id="display_currency" name="display_currency" aria-describedby="display_currency-hint">
-        <optgroup label="${onboard.suggested}">${options(first)}</optgroup>
-        ${others.length > 0 && html`<optgroup label="${onboard.allCurrencies}">${options(others)}</optgroup>`}
-      </select>
-      ${fault !== undefined && html`<p class="fault">${fault}</p>`}
-    </div>
-  `;
+  return selectField({
+    name: 'display_currency',
+    label: profile.currency,
+    hint: fill(onboard.currencyHint, { partner: row.partner_name }),
+    fault,
+    options: [
+      html`<optgroup label="${onboard.suggested}">${options(first)}</optgroup>`,
+      others.length > 0 && html`<optgroup label="${onboard.allCurrencies}">${options(others)}</optgroup>`,
+    ],
+  });
 }
 
 /** The country field. A country that the partner gave stays selectable even if the list does not contain it. */
@@ -45,18 +44,12 @@ export function countryField(words: Words, value: string, fault: string | undefi
   const countries = countryNames(words.language);
   const known = value === '' || countries.some(({ code }) => code === value);
   const all = known ? countries : [{ code: value, name: value }, ...countries];
-  const described = fault === undefined ? null : html`${isWrong} aria-describedby="country-fault"`;
-  return html`
-    <div class="field">
-      <label for="country">${onboard.country}</label>
-      <select id="country" name="country" autocomplete="country"${described}>
-        <option value="">${onboard.noCountry}</option>
-        ${optionList(
-          all.map(({ code, name }) => [code, name]),
-          value,
-        )}
-      </select>
-      ${fault !== undefined && html`<p class="fault" id="country-fault">${fault}</p>`}
-    </div>
-  `;
+  const options = [['', onboard.noCountry] as const, ...all.map(({ code, name }) => [code, name] as const)];
+  return selectField({
+    name: 'country',
+    label: onboard.country,
+    fault,
+    attributes: 'autocomplete="country"',
+    options: optionList(options, value),
+  });
 }

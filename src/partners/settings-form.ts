@@ -1,7 +1,7 @@
 import { isOneAddress } from '../lib/text/email.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { type PortalTexts, portalTexts } from '../texts/portal.ts';
-import { field, optionList } from '../ui/components.ts';
+import { field, optionList, selectField } from '../ui/components.ts';
 import { currencyLabel, formatDuration } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { expiryMinutes, isPartnerName, maxPartnerName } from './rules.ts';
@@ -49,8 +49,6 @@ export function settingsFaults(wanted: SettingsForm, codes: string[]): SettingsF
 export function settingsFields(words: Words, shown: SettingsForm, codes: string[], faults: SettingsFaults): Html {
   const { settings } = portalTexts(words);
   const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
-  const faultLine = (name: keyof SettingsFaults) =>
-    faults[name] && html`<p class="fault" role="alert">${settings.faults[name]}</p>`;
   const duration = (minutes: number) => formatDuration(words, minutes);
   const boxes = expiryMinutes.map(
     (minutes) =>
@@ -76,33 +74,31 @@ export function settingsFields(words: Words, shown: SettingsForm, codes: string[
       fault: fault('name'),
       attributes: `required maxlength="${maxPartnerName}"`,
     })}
-    <div class="field">
-      <label for="currency">${settings.currency}</label>
-      <p class="quiet" id="currency-hint">${settings.currencyRest}</p>
-      <select id="currency" name="currency" aria-describedby="currency-hint">
-        ${optionList(
-          currencies.map((code) => [code, currencyLabel(words, code)]),
-          shown.currency,
-        )}
-      </select>
-      ${faultLine('currency')}
-    </div>
+    ${selectField({
+      name: 'currency',
+      label: settings.currency,
+      hint: settings.currencyRest,
+      fault: fault('currency'),
+      options: optionList(
+        currencies.map((code) => [code, currencyLabel(words, code)]),
+        shown.currency,
+      ),
+    })}
     <fieldset class="boxes">
       <legend>${settings.expiry}</legend>
       <p class="quiet">${settings.expiryRest}</p>
       ${boxes}
-      ${faultLine('expiry')}
+      ${faults.expiry && html`<p class="fault" role="alert">${settings.faults.expiry}</p>`}
     </fieldset>
-    <div class="field">
-      <label for="default_expiry">${settings.defaultExpiry}</label>
-      <select id="default_expiry" name="default_expiry">
-        ${optionList(
-          expiryMinutes.map((minutes) => [String(minutes), duration(minutes)]),
-          String(shown.default_expiry_minutes),
-        )}
-      </select>
-      ${faultLine('default_expiry')}
-    </div>
+    ${selectField({
+      name: 'default_expiry',
+      label: settings.defaultExpiry,
+      fault: fault('default_expiry'),
+      options: optionList(
+        expiryMinutes.map((minutes) => [String(minutes), duration(minutes)]),
+        String(shown.default_expiry_minutes),
+      ),
+    })}
     ${field({
       name: 'email',
       label: settings.email,

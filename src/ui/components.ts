@@ -114,34 +114,45 @@ export function qr(text: string, label: string, caption: string): Html {
  */
 export const isWrong = raw(' aria-invalid="true" autofocus');
 
-export type Field = {
+type Labelled = {
   name: string;
+  /** By default the name. For forms that stand beside others with a field of the same name. */
+  id?: string;
   label: string;
-  value?: string | null;
   /** The field's rule, shown before its fault. */
-  hint?: string;
+  hint?: string | undefined;
   fault?: string | undefined;
   /** Further attributes, from our own code only: `required maxlength="120"`. */
   attributes?: string;
-  rows?: number;
 };
+export type Field = Labelled & { value?: string | null; rows?: number };
 
 /** A labelled input with its rule and its fault. It keeps what was typed. With `rows` it is a text area. */
-export function field(field: Field): Html {
-  const { name, value } = field;
-  const describedBy = [field.hint && `${name}-hint`, field.fault && `${name}-fault`].filter(Boolean).join(' ');
-  const attributes = raw(
-    `${field.attributes ?? ''}${describedBy && ` aria-describedby="${describedBy}"`}${field.fault ? isWrong.text : ''}`,
+export function field({ value, rows, ...field }: Field): Html {
+  return labelled(field, (named, attributes) =>
+    rows
+      ? html`<textarea ${named} rows="${rows}"${attributes}>${value}</textarea>`
+      : html`<input ${named} value="${value}"${attributes}>`,
   );
-  const input = field.rows
-    ? html`<textarea id="${name}" name="${name}" rows="${field.rows}" ${attributes}>${value}</textarea>`
-    : html`<input id="${name}" name="${name}" value="${value}" ${attributes}>`;
+}
+
+/** A labelled `<select>` with its rule and its fault. */
+export function selectField({ options, ...field }: Labelled & { options: Html | (Html | false)[] }): Html {
+  return labelled(field, (named, attributes) => html`<select ${named}${attributes}>${options}</select>`);
+}
+
+function labelled(
+  { name, id = name, label, hint, fault, attributes }: Labelled,
+  control: (named: Html, attributes: Html) => Html,
+): Html {
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
+  const more = [attributes && ` ${attributes}`, described && ` aria-describedby="${described}"`, fault && isWrong.text];
   return html`
     <div class="field">
-      <label for="${name}">${field.label}</label>
-      ${field.hint && html`<p class="quiet" id="${name}-hint">${field.hint}</p>`}
-      ${input}
-      ${field.fault && html`<p class="fault" id="${name}-fault">${field.fault}</p>`}
+      <label for="${id}">${label}</label>
+      ${hint && html`<p class="quiet" id="${id}-hint">${hint}</p>`}
+      ${control(html`id="${id}" name="${name}"`, raw(more.filter(Boolean).join('')))}
+      ${fault && html`<p class="fault" id="${id}-fault">${fault}</p>`}
     </div>
   `;
 }

@@ -1,7 +1,7 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { type WalletTexts, walletTexts } from '../texts/wallets.ts';
 import { checksummed } from './address.ts';
-import { field, hiddenField, optionList } from './components.ts';
+import { field, hiddenField, optionList, selectField } from './components.ts';
 import type { Words } from './language.ts';
 
 /** A network that a page offers. `publicRpcUrl` is for wallets that do not know the network yet. */
@@ -77,17 +77,12 @@ export type ConnectForm = {
 export function connectForm(words: Words, form: ConnectForm): Html {
   const { signing } = walletTexts(words);
   const { chains, typed, elsewhere, wanted = null, unwanted = null } = form;
-  const choice = html`
-    <div class="field">
-      <label for="chain_id">${signing.network}</label>
-      <select id="chain_id" name="chain_id">
-        ${optionList(
-          chains.map(({ chainId, name }) => [String(chainId), name]),
-          typed.chain_id,
-        )}
-      </select>
-    </div>
-  `;
+  const options = chains.map(({ chainId, name }) => [String(chainId), name] as const);
+  const choice = selectField({
+    name: 'chain_id',
+    label: signing.network,
+    options: optionList(options, typed.chain_id),
+  });
   const only = hiddenField('chain_id', String(chains[0]?.chainId ?? ''));
   return html`
     ${walletList(words, { chains, wanted, unwanted, signing: false }, elsewhere)}

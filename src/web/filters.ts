@@ -1,6 +1,6 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
-import { hiddenField, optionList } from '../ui/components.ts';
+import { hiddenField, optionList, selectField } from '../ui/components.ts';
 import type { Words } from '../ui/language.ts';
 import { linkWith } from './query.ts';
 
@@ -61,25 +61,18 @@ function chosenField(
 }
 
 function filterField(words: Words, filter: Exclude<Filter, { kind: 'chosen' }>, value: string): Html {
-  const id = `filter-${filter.name}`;
-  const label = html`<label for="${id}">${filter.label}</label>`;
+  const { name, label } = filter;
+  const id = `filter-${name}`;
   if (filter.kind === 'choice') {
     const options: [string, string][] = [['', commonTexts(words).app.all], ...filter.options];
-    return html`
-      <div class="field">
-        ${label}
-        <select id="${id}" name="${filter.name}">
-          ${optionList(options, value)}
-        </select>
-      </div>
-    `;
+    return selectField({ name, id, label, options: optionList(options, value) });
   }
   return html`
     <div class="field">
-      ${label}
+      <label for="${id}">${label}</label>
       <input
         id="${id}"
-        name="${filter.name}"
+        name="${name}"
         type="${filter.kind === 'date' ? 'date' : 'search'}"
         value="${value}"
         placeholder="${filter.hint}"

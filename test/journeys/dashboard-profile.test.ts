@@ -90,6 +90,10 @@ test('A value that breaks a rule is refused beside its field, typed values stay,
     assert.equal(page.status, 400, JSON.stringify(typed));
     assert.match(page.html, said);
     assert.match(page.html, /value="12345"/);
+    const [name = ''] = Object.keys(typed);
+    const [field = ''] = new RegExp(`<(input|select) id="${name}"[^>]*>`).exec(page.html) ?? [];
+    assert.match(field, new RegExp(`aria-describedby="[^"]*\\b${name}-fault"`), 'read out with its field');
+    assert.match(field, /aria-invalid="true"/);
   }
   assert.deepEqual(await read(id), before);
 });

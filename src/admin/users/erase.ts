@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { customerKey, eraseCustomer, findCustomer } from '../../customers/erase.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { card, field, hiddenField, optionList, stateLine } from '../../ui/components.ts';
+import { card, field, hiddenField, optionList, selectField, stateLine } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { allOf, instant } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
@@ -89,10 +89,7 @@ function show(ctx: Context, call: AdminCall, status: number, typed: Typed, messa
         ${form({
           action: `${path}/look`,
           inside: html`
-            <div class="field">
-              <label for="by">${t.by}</label>
-              <select id="by" name="by">${options}</select>
-            </div>
+            ${selectField({ name: 'by', label: t.by, options })}
             ${field({
               name: 'value',
               label: t.value,

@@ -5,7 +5,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { readPartner } from '../../partners/read.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
-import { card, field, hiddenField, optionList } from '../../ui/components.ts';
+import { card, field, hiddenField, optionList, selectField } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
@@ -188,16 +188,12 @@ function userTable(call: AdminCall, rows: ListedUser[], now: Date): Html {
   );
 }
 
-function roleSelect(words: Words, chosen: string, id: string): Html {
+function roleOptions(words: Words, chosen: string): Html[] {
   const { account } = signInTexts(words);
-  return html`
-    <select id="${id}" name="role">
-      ${optionList(
-        roles.map((role) => [role, account.roles[role]]),
-        chosen,
-      )}
-    </select>
-  `;
+  return optionList(
+    roles.map((role) => [role, account.roles[role]]),
+    chosen,
+  );
 }
 
 function roleForm(words: Words, user: ListedUser): Html {
@@ -208,7 +204,7 @@ function roleForm(words: Words, user: ListedUser): Html {
     hidden: { user: user.id },
     inside: html`
       <label class="hidden" for="role-${user.id}">${t.newRole}</label>
-      ${roleSelect(words, user.role ?? '', `role-${user.id}`)}
+      <select id="role-${user.id}" name="role">${roleOptions(words, user.role ?? '')}</select>
     `,
     submit: t.change,
     second: true,
@@ -251,11 +247,13 @@ function inviteForm(words: Words, partner: string | undefined): Html {
           hint: t.teamRule,
           attributes: 'maxlength="40" autocapitalize="none"',
         })}
-        <div class="field">
-          <label for="role-new">${t.role}</label>
-          <p class="quiet">${t.roleRule}</p>
-          ${roleSelect(words, 'owner', 'role-new')}
-        </div>
+        ${selectField({
+          name: 'role',
+          id: 'role-new',
+          label: t.role,
+          hint: t.roleRule,
+          options: roleOptions(words, 'owner'),
+        })}
       `,
       submit: t.inviteDo,
     })}

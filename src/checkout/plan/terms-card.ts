@@ -1,13 +1,13 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import { dayMs } from '../../lib/durations.ts';
 import { formatFiat } from '../../lib/money.ts';
-import { type Html, html, raw } from '../../lib/text/html.ts';
+import { type Html, html } from '../../lib/text/html.ts';
 import { shownTerms } from '../../plans/mandates/shown.ts';
 import { chargesAllowed, chargesLeft, maxChargesInYear } from '../../plans/mandates/terms.ts';
 import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { checksummed } from '../../ui/address.ts';
-import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, fullAddress, optionList, selectField, stateLine } from '../../ui/components.ts';
 import { dayText, everyText, groupMicro } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { phone, walletElsewhere } from '../../web/phone-wallets.ts';
@@ -107,23 +107,17 @@ export function allowanceChoice({ words, facts, offered }: PlanView, act: string
   const left = chargesLeft(facts) ?? Number.POSITIVE_INFINITY;
   const counts = [...new Set([...offeredCounts.filter((count) => count <= left), usual])].sort((a, b) => a - b);
   const token = offered[0]?.token.symbol ?? 'USDC';
-  return html`
-    <div class="field">
-      <label for="charges-${act}">${t.allowance}</label>
-      <p class="quiet" id="charges-rest-${act}">${fill(t.allowanceRest, { token })}</p>
-      <select id="charges-${act}" name="charges" aria-describedby="charges-rest-${act}">
-        ${counts.map(
-          (count) =>
-            html`
-              <option value="${count}"${count === usual && raw(' selected')}>
-                ${fillCount(words, t.allowanceCount, count)}
-              </option>
-            `,
-        )}
-        <option value="limitless">${t.allowanceLimitless}</option>
-      </select>
-    </div>
-  `;
+  const options = [
+    ...counts.map((count) => [String(count), fillCount(words, t.allowanceCount, count)] as const),
+    ['limitless', t.allowanceLimitless] as const,
+  ];
+  return selectField({
+    name: 'charges',
+    id: `charges-${act}`,
+    label: t.allowance,
+    hint: fill(t.allowanceRest, { token }),
+    options: optionList(options, String(usual)),
+  });
 }
 
 /** A description of what the wallet will ask to sign. */

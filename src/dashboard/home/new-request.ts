@@ -8,7 +8,7 @@ import { type Html, html, raw } from '../../lib/text/html.ts';
 import { createManually, type Expiries, readExpiries } from '../../requests/create-in-scope.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
-import { card, field, isWrong, optionList, stateLine } from '../../ui/components.ts';
+import { card, field, optionList, selectField, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { formatDuration } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
@@ -217,24 +217,16 @@ function kindChoice(words: Words, fields: FormFields): Html {
 function expiryChoice(words: Words, fields: FormFields, expiries: Expiries, fault: string | undefined): Html {
   const { newRequest } = dashboardTexts(words);
   const duration = (minutes: number) => formatDuration(words, minutes);
-  const options = expiries.allowed.map((one) => [String(one), duration(one)] as const);
   const { pos, invoice } = expiries.usual;
-  const described = fault === undefined ? 'expiry-hint' : 'expiry-hint expiry-fault';
-  return html`
-    <div class="field">
-      <label for="expiry">${newRequest.expiry}</label>
-      <p class="quiet" id="expiry-hint">
-        ${fill(newRequest.usualRest, { pos: duration(pos), invoice: duration(invoice) })}
-      </p>
-      <select
-        id="expiry"
-        name="expiry"
-        aria-describedby="${described}"${fault !== undefined && isWrong}
-      >
-        <option value="">${newRequest.usual}</option>
-        ${optionList(options, fields.expiry)}
-      </select>
-      ${fault !== undefined && html`<p class="fault" id="expiry-fault">${fault}</p>`}
-    </div>
-  `;
+  const options = [
+    ['', newRequest.usual] as const,
+    ...expiries.allowed.map((one) => [String(one), duration(one)] as const),
+  ];
+  return selectField({
+    name: 'expiry',
+    label: newRequest.expiry,
+    hint: fill(newRequest.usualRest, { pos: duration(pos), invoice: duration(invoice) }),
+    fault,
+    options: optionList(options, fields.expiry),
+  });
 }

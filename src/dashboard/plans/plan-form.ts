@@ -3,7 +3,7 @@ import { type Html, html, raw } from '../../lib/text/html.ts';
 import { isAmountFault, longest, type PlanFaults, type PlanField } from '../../plans/form.ts';
 import { chargesLimit, type Day, periods, yearAfter } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { field, hiddenField, isWrong, optionList } from '../../ui/components.ts';
+import { field, hiddenField, isWrong, optionList, selectField } from '../../ui/components.ts';
 import { fill, isLanguage, type Language, languageName, languages } from '../../ui/language.ts';
 import { dateText } from '../../web/plan-words.ts';
 import { exampleOf, formKey, requestFaultText } from '../home/new-request.ts';
@@ -170,19 +170,11 @@ function endChoice({ words, fields }: MerchantVisit, fault: string | undefined):
 function languageChoice(visit: MerchantVisit): Html {
   const { plans } = dashboardTexts(visit.words);
   const chosen = languageIn(visit);
-  return html`
-    <div class="field">
-      <label for="language">${plans.language}</label>
-      <select id="language" name="language">
-        ${languages.map(
-          (one) =>
-            html`
-              <option value="${one}" lang="${one}"${one === chosen && html` selected`}>${languageName(one)}</option>
-            `,
-        )}
-      </select>
-    </div>
-  `;
+  const options = languages.map(
+    (one) =>
+      html`<option value="${one}" lang="${one}"${one === chosen && html` selected`}>${languageName(one)}</option>`,
+  );
+  return selectField({ name: 'language', label: plans.language, options });
 }
 
 /** The language of mails to the customer: as chosen, otherwise the merchant's own. */

@@ -7,7 +7,7 @@ import { countryField } from '../../onboarding/detail-fields.ts';
 import { readMailBranding } from '../../partners/branding.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, field, optionList } from '../../ui/components.ts';
+import { card, field, optionList, selectField } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { currencyLabel } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
@@ -111,17 +111,14 @@ async function currencyField(
 ) {
   const { profile: t } = dashboardTexts(words);
   const codes = [...new Set([...(await listCurrencies(ctx)), merchant.display_currency])].sort();
-  return html`
-    <div class="field">
-      <label for="display_currency">${t.currency}</label>
-      <p class="quiet" id="display_currency-hint">${fill(t.currencyHint, { partner: merchant.partner_name })}</p>
-      <select id="display_currency" name="display_currency" aria-describedby="display_currency-hint">
-        ${optionList(
-          codes.map((code) => [code, currencyLabel(words, code)]),
-          chosen,
-        )}
-      </select>
-      ${fault !== undefined && html`<p class="fault">${fault}</p>`}
-    </div>
-  `;
+  return selectField({
+    name: 'display_currency',
+    label: t.currency,
+    hint: fill(t.currencyHint, { partner: merchant.partner_name }),
+    fault,
+    options: optionList(
+      codes.map((code) => [code, currencyLabel(words, code)]),
+      chosen,
+    ),
+  });
 }

@@ -18,7 +18,7 @@ import { readPartner } from '../../partners/read.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { onboardingTexts } from '../../texts/onboarding.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { badge, field, optionList, shortAddress } from '../../ui/components.ts';
+import { badge, field, optionList, selectField, shortAddress } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { ago, currencyLabel } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
@@ -176,14 +176,7 @@ async function createForm(
       attributes,
     });
   const select = (name: string, label: string, options: [value: string, label: string][], value: string | undefined) =>
-    html`
-      <div class="field">
-        <label for="${name}">${label}</label>
-        <select id="${name}" name="${name}">
-          ${optionList(options, value)}
-        </select>
-      </div>
-    `;
+    selectField({ name, label, options: optionList(options, value) });
   return html`
     <details class="card"${(isFirst || faults.length > 0) && html` open`}>
       <summary>${merchants.create}</summary>

@@ -12,7 +12,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { oneLine } from '../../lib/text/one-line.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { badge, card, hiddenField, mono, optionList, stateLine } from '../../ui/components.ts';
+import { badge, card, field, hiddenField, mono, optionList, selectField, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { ago, formatUnit, instant } from '../../ui/formats.ts';
@@ -131,21 +131,23 @@ function keyForm(call: PortalCall, isFirst: boolean): Html {
         inside: html`
           <p class="quiet">${mode === 'test' ? keys.newTestRest : keys.newLiveRest}</p>
           ${formKeyField()}
-          <label>
-            <span>${keys.name}</span>
-            <input name="name" maxlength="${maxKeyName}" autocomplete="off" placeholder="${keys.nameExample}">
-          </label>
+          ${field({
+            name: 'name',
+            label: keys.name,
+            attributes: `maxlength="${maxKeyName}" autocomplete="off" placeholder="${keys.nameExample}"`,
+          })}
           <fieldset class="boxes"><legend>${keys.may}</legend>${boxes}</fieldset>
-          <label>
-            <span>${keys.ends}</span>
-            <select name="lifetime">
-              <option value="">${keys.endsNever}</option>
-              ${optionList(
-                lifetimes.map((days) => [String(days), formatUnit(words, days, 'day')]),
-                null,
-              )}
-            </select>
-          </label>
+          ${selectField({
+            name: 'lifetime',
+            label: keys.ends,
+            options: optionList(
+              [
+                ['', keys.endsNever] as const,
+                ...lifetimes.map((days) => [String(days), formatUnit(words, days, 'day')] as const),
+              ],
+              null,
+            ),
+          })}
         `,
         submit: keys.make,
       })}

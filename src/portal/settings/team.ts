@@ -9,7 +9,7 @@ import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
-import { badge, field, hiddenField, optionList } from '../../ui/components.ts';
+import { badge, field, hiddenField, optionList, selectField } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
@@ -111,19 +111,12 @@ async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Pr
   });
 }
 
-/**
- * The three roles to choose from. `named`: the attribute that connects the field with its label, or names it where it
- * has none.
- */
-function roleChoice({ words }: PortalCall, chosen: string, named: Html): Html {
-  return html`
-    <select name="role" ${named}>
-      ${optionList(
-        roles.map((role) => [role, signInTexts(words).account.roles[role]]),
-        chosen,
-      )}
-    </select>
-  `;
+/** The three roles to choose from. */
+function roleOptions({ words }: PortalCall, chosen: string): Html[] {
+  return optionList(
+    roles.map((role) => [role, signInTexts(words).account.roles[role]]),
+    chosen,
+  );
 }
 
 function inviteForm(call: PortalCall, typed: Typed | null): Html {
@@ -144,11 +137,12 @@ function inviteForm(call: PortalCall, typed: Typed | null): Html {
             fault: typed ? account.refusals[typed.reason] : undefined,
             attributes: 'type="email" required maxlength="254" autocomplete="off"',
           })}
-          <div class="field">
-            <label for="role">${team.role}</label>
-            <p class="quiet">${team.roleRest}</p>
-            ${roleChoice(call, typed?.role ?? 'developer', html`id="role"`)}
-          </div>
+          ${selectField({
+            name: 'role',
+            label: team.role,
+            hint: team.roleRest,
+            options: roleOptions(call, typed?.role ?? 'developer'),
+          })}
         `,
         submit: team.inviteDo,
       })}
@@ -205,7 +199,9 @@ function roleForm(call: PortalCall, { id, email, role }: User): Html {
     action: actionIn(call, `${path}/role`),
     class: 'inline',
     hidden: { user: id },
-    inside: roleChoice(call, role ?? 'viewer', html`aria-label="${fill(team.roleOf, { email })}"`),
+    inside: html`
+      <select name="role" aria-label="${fill(team.roleOf, { email })}">${roleOptions(call, role ?? 'viewer')}</select>
+    `,
     submit: team.roleDo,
     second: true,
   });
