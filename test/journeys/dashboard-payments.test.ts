@@ -89,6 +89,22 @@ test('The payments of a month › have their sums, and a CSV in the order of pay
   }
 });
 
+test('The months of the figures › this one and the last, and none that ended before the merchant was created', async () => {
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const visitor = await fixtures.signedIn(fixtures.scope, merchant);
+  await makeRequest(fixtures.db, fixtures.scope, merchant);
+  const now = fixtures.ctx.clock.now();
+  const monthAt = (step: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + step, 1)).toISOString().slice(0, 7);
+  const offered = async () => [
+    ...new Set([...(await visitor.open('/dashboard')).html.matchAll(/[?&]month=([\d-]+)/g)].map(([, month]) => month)),
+  ];
+  assert.deepEqual(await offered(), [monthAt(0)]);
+  const lastMonthEnd = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1) - 1);
+  await fixtures.db.sql`update merchants set created_at = ${lastMonthEnd} where id = ${merchant.id}`;
+  assert.deepEqual(await offered(), [monthAt(0), monthAt(-1)]);
+});
+
 test('The list is filtered by state and day, in the address, and paged by cursor without gap or repetition', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);

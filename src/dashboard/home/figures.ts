@@ -21,12 +21,14 @@ export type FiguresInput = {
   path: string;
   query: Record<string, string>;
   period: Period;
+  /** When the merchant was created. */
+  since: Date;
   now: Date;
 };
 
 /** The amounts paid in a period: totals by currency, and one currency by day. */
 export function figures(words: Words, input: FiguresInput): Html {
-  const { sums, path, query, period, now } = input;
+  const { sums, path, query, period, since, now } = input;
   const { home } = dashboardTexts(words);
   const totals = totalsByCurrency(sums);
   const shown = totals.find(({ code }) => code === query.currency) ?? totals[0];
@@ -40,7 +42,7 @@ export function figures(words: Words, input: FiguresInput): Html {
   );
   const months = viewSwitch(
     home.month,
-    latestMonths(now).map((one) => ({
+    latestMonths(since, now).map((one) => ({
       name: monthName(words, one),
       href: linkWith(path, query, { month: one, days: null }),
       current: one === period.month,

@@ -66,7 +66,7 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
           ${' '}
           <a href="/dashboard/cashier">${home.cashier}</a>
         </p>
-        ${latest.length > 0 && figures(words, { sums, path, query, period, now })}
+        ${latest.length > 0 && figures(words, { sums, path, query, period, since: merchant.created_at, now })}
         <section class="list">
           <h2>${home.latest}</h2>
           ${

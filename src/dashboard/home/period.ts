@@ -38,9 +38,11 @@ export function monthOf(name: string, now: Date): (Period & { month: string }) |
   return { since, until, dayCount: (end - since.getTime()) / dayMs, days: null, month: name };
 }
 
-/** The current month and the one before, as `2026-11`. */
-export function latestMonths(now: Date): string[] {
-  return [0, -1].map((step) => dayOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + step, 1)).slice(0, 7));
+/** The current month and the one before, as `2026-11`, without one that ended before `first`. */
+export function latestMonths(first: Date, now: Date): string[] {
+  return [0, -1]
+    .map((step) => dayOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + step, 1)).slice(0, 7))
+    .filter((month) => month >= dayOf(first).slice(0, 7));
 }
 
 /** The name of a month, such as “November 2026”. */
