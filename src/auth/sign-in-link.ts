@@ -97,26 +97,29 @@ export async function storeLink(
  * Stores the link of an invitation, which is for one user and works in any browser. Invitations have the same limit as
  * requested links, whoever invites.
  *
- * @returns its token; null if the limit for this user is reached
+ * @returns its token; or which limit of this user is reached: that of `linkMs`, or that of a day
  */
 export async function storeInvitation(
   ctx: LinkContext,
   sql: Tx | Sql,
   user: { id: string; email: string; partnerId: string | null },
-): Promise<string | null> {
+): Promise<{ token: string } | { token: null; ofDay: boolean }> {
   const token = newToken();
   const now = ctx.clock.now();
   const kind: UserKind = user.partnerId === null ? 'operator' : 'partner_user';
-  const { count } = await sql`
+  const [row] = await sql<{ stored: boolean; of_day: boolean }[]>`
     with recent as (
       select count(*) as day, count(*) filter (where created_at > ${new Date(now.getTime() - linkMs)}) as few
       from sign_in_links
-      where email = ${user.email} and user_id = ${user.id} and created_at > ${new Date(now.getTime() - dayMs)})
-    insert into sign_in_links (token_hash, kind, email, partner_id, user_id, created_at, expires_at)
-    select ${hashOf(newest(ctx.config.secretKeys), 'link', token)}, ${kind}, ${user.email}, ${user.partnerId}::uuid,
-      ${user.id}::uuid, ${now}::timestamptz, ${new Date(now.getTime() + linkMs)}::timestamptz
-    from recent where few < ${linksPerAsker} and day < ${linksPerAskerAndDay}`;
-  return count === 1 ? token : null;
+      where email = ${user.email} and user_id = ${user.id} and created_at > ${new Date(now.getTime() - dayMs)}
+    ), stored as (
+      insert into sign_in_links (token_hash, kind, email, partner_id, user_id, created_at, expires_at)
+      select ${hashOf(newest(ctx.config.secretKeys), 'link', token)}, ${kind}, ${user.email}, ${user.partnerId}::uuid,
+        ${user.id}::uuid, ${now}::timestamptz, ${new Date(now.getTime() + linkMs)}::timestamptz
+      from recent where few < ${linksPerAsker} and day < ${linksPerAskerAndDay}
+      returning token_hash)
+    select exists (select from stored) as stored, day >= ${linksPerAskerAndDay} as of_day from recent`;
+  return row?.stored ? { token } : { token: null, ofDay: row?.of_day === true };
 }
 
 /** Where a link is opened. `browser` is the token that the browser got when it requested a link; null without one. */

@@ -34,7 +34,8 @@ export type Invitation = { email: string; role: Role | null; place: string; host
  *
  * @param words the inviter's language, for a mail to somebody who has never signed in
  * @returns the user, and the link, with which anybody can sign in as this user
- * @throws UserRefusal email_invalid, role_differs, user_disabled, team_full, too_many_invitations, invited_enough
+ * @throws UserRefusal email_invalid, role_differs, user_disabled, team_full, too_many_invitations, invited_enough,
+ *   invited_today
  */
 export async function inviteUser(
   ctx: Context,
@@ -53,7 +54,7 @@ export async function inviteUser(
   const invite = async (inner: Context) => {
     const user = await inTeam(inner, team, async (tx) => {
       await lockTeam(tx, partnerId);
-      if (team !== 'operators' && !(await mayMail(ctx, tx, team, email))) throw new UserRefusal('invited_enough');
+      if (team !== 'operators' && !(await mayMail(ctx, tx, team, email))) throw new UserRefusal('invited_today');
       const users = await selectUsers(tx, partnerId, maxTeam);
       const known = users.find((one) => one.email === email);
       if (known) return known;
@@ -64,9 +65,9 @@ export async function inviteUser(
     if (!user || user.role !== role) throw new UserRefusal('role_differs');
     if (user.disabled_at) throw new UserRefusal('user_disabled');
     const realmUrl = hostAddress(ctx.config, host) + (partnerId === null ? adminRealm : portalRealm).path;
-    const token = await storeInvitation(ctx, inner.db.sql, { id: user.id, email, partnerId });
-    if (token === null) throw new UserRefusal('invited_enough');
-    const link = `${realmUrl}/link/${token}`;
+    const stored = await storeInvitation(ctx, inner.db.sql, { id: user.id, email, partnerId });
+    if (stored.token === null) throw new UserRefusal(stored.ofDay ? 'invited_today' : 'invited_enough');
+    const link = `${realmUrl}/link/${stored.token}`;
     const branding = await readMailBranding(inner, partnerId);
     const theirs = wordsKept(user.language, words);
     await queueMail(

@@ -147,6 +147,8 @@ export const de: SignInTexts<'de'> = {
       team_full: 'Ein Team hat höchstens 1000 Personen, entfernte mitgezählt. Niemand wurde eingeladen.',
       invited_enough:
         'An diese Adresse gingen gerade mehrere Einladungen. Bitten Sie die Person, die neueste zu öffnen, oder versuchen Sie es in 15 Minuten noch einmal; es wurde keine Einladung gesendet.',
+      invited_today:
+        'An diese Adresse gingen heute genug Einladungen. Bitten Sie die Person, die neueste zu öffnen, oder versuchen Sie es morgen noch einmal; es wurde keine Einladung gesendet.',
     },
   },
 };

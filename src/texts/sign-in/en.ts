@@ -141,6 +141,8 @@ export const en = {
       team_full: 'A team has at most 1,000 people, counting those who were removed. Nobody was invited.',
       invited_enough:
         'This address has just been sent several invitations. Ask them to open the most recent one, or try again in 15 minutes; no invitation was sent.',
+      invited_today:
+        'This address has been sent enough invitations for today. Ask them to open the most recent one, or try again tomorrow; no invitation was sent.',
     },
   },
 };

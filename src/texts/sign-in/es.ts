@@ -140,6 +140,8 @@ export const es: SignInTexts<'es'> = {
       team_full: 'Un equipo tiene como máximo 1000 personas, contando las que se quitaron. No se ha invitado a nadie.',
       invited_enough:
         'Acabamos de enviar varias invitaciones a esta dirección. Pida que abran la más reciente o inténtelo de nuevo en 15 minutos; no se envió ninguna invitación.',
+      invited_today:
+        'Por hoy ya se enviaron suficientes invitaciones a esta dirección. Pida que abran la más reciente o inténtelo de nuevo mañana; no se envió ninguna invitación.',
     },
   },
 };

@@ -146,6 +146,8 @@ export const fr: SignInTexts<'fr'> = {
         'Une équipe compte au plus 1000 personnes, y compris celles qui ont été retirées. Personne n’a été invité.',
       invited_enough:
         'Cette adresse vient de recevoir plusieurs invitations. Demandez à la personne d’ouvrir la plus récente, ou réessayez dans 15 minutes ; aucune invitation n’a été envoyée.',
+      invited_today:
+        'Cette adresse a reçu assez d’invitations pour aujourd’hui. Demandez à la personne d’ouvrir la plus récente, ou réessayez demain ; aucune invitation n’a été envoyée.',
     },
   },
 };

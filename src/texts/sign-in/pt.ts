@@ -139,6 +139,8 @@ export const pt: SignInTexts<'pt'> = {
       team_full: 'Uma equipe tem no máximo 1000 pessoas, contando as que foram removidas. Ninguém foi convidado.',
       invited_enough:
         'Vários convites acabaram de ser enviados para este endereço. Peça que abram o mais recente ou tente de novo em 15 minutos; nenhum convite foi enviado.',
+      invited_today:
+        'Este endereço já recebeu convites suficientes por hoje. Peça que abram o mais recente ou tente de novo amanhã; nenhum convite foi enviado.',
     },
   },
 };
