@@ -1,8 +1,9 @@
 /**
- * Pages behind a sign-in: regions that refresh when something changed, copy buttons, forms that are sent once,
- * passkeys.
+ * Pages behind a sign-in: regions that refresh when something changed, charts, copy buttons, forms that are sent
+ * once, passkeys.
  */
 import './lib/regions.ts';
+import './lib/chart-keys.ts';
 import './lib/copy-buttons.ts';
 import './lib/mode-in-address.ts';
 import './lib/send-once.ts';

@@ -20,8 +20,8 @@ const edge = { left: 64, right: 8, top: 12, bottom: 28 };
 const letterWidth = 7;
 
 /**
- * A column chart drawn on the server: labelled axes, values on focus and hover, and the same figures in a table behind
- * a toggle.
+ * A column chart drawn on the server: labelled axes, values on focus and hover (`islands/lib/chart-keys.ts`), and the
+ * same figures in a table behind a toggle.
  */
 export function chart(words: Words, { title, series, bars, format }: Chart): Html {
   const { app } = commonTexts(words);
@@ -46,7 +46,9 @@ export function chart(words: Words, { title, series, bars, format }: Chart): Htm
     });
     const name = (i / every) % 2 === 0 ? 'below' : 'below between';
     const below = i % every === 0 ? text(name, middle, height - 8, label) : '';
-    return `<g tabindex="0" role="img" aria-label="${escaped(spoken)}"><title>${escaped(spoken)}</title><rect class="hit" x="${round(middle - slot / 2)}" y="${edge.top}" width="${round(slot)}" height="${height - edge.top - edge.bottom}"/>${drawn.join('')}</g>${below}`;
+    // Without script, the keyboard reaches the newest column, and the others in the table.
+    const stop = i === bars.length - 1 ? 0 : -1;
+    return `<g tabindex="${stop}" role="img" aria-label="${escaped(spoken)}"><title>${escaped(spoken)}</title><rect class="hit" x="${round(middle - slot / 2)}" y="${edge.top}" width="${round(slot)}" height="${height - edge.top - edge.bottom}"/>${drawn.join('')}</g>${below}`;
   });
   const drawing = `<svg viewBox="0 0 ${width} ${height}">${grid.join('')}${columns.join('')}</svg>`;
   const legend =
@@ -54,7 +56,11 @@ export function chart(words: Words, { title, series, bars, format }: Chart): Htm
     html`<p class="legend">${series.map((name, s) => html`<span class="series-${s}">${name}</span>`)}</p>`;
   return html`
     <figure class="chart" aria-label="${fill(app.chartOf, { title })}">
-      <figcaption><strong>${title}</strong>${legend}</figcaption>
+      <figcaption>
+        <strong>${title}</strong>
+        ${legend}
+        <span class="quiet" data-values aria-hidden="true"></span>
+      </figcaption>
       ${raw(drawing)}
       <details>
         <summary>${app.figures}</summary>

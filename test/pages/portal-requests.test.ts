@@ -10,7 +10,7 @@ import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
 import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
 import { deliverDue } from '../support/deliver-due.ts';
-import { makePartner, makeRequest } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { behaviours, startReceiver } from '../support/net/receiver.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { portalPerson } from '../support/people/portal.ts';
@@ -79,6 +79,44 @@ test('a new partner’s overview → shows a first call to paste', async () => {
   await page.getByRole('link', { name: 'Live', exact: true }).click();
   await page.waitForURL(/mode=live/);
   assert.equal(await page.getByText('Test mode.').count(), 0);
+  await page.context().close();
+});
+
+test('a chart › one stop of the Tab key; the arrow keys go through its columns, and each says its values', async () => {
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
+  const row = await makeRequest(fixtures.db, scope, merchant, { fiatInt: 4_200 });
+  await fixtures.db.sql`
+    update requests set proof_status = 'verified', proof_verified_at = now(), tx_hash = ${`0x${'ab'.repeat(32)}`},
+      payer_address = wallet_address where id = ${row.id}`;
+  const page = await openPage(partner.id);
+  await page.goto(`${url}/portal?days=90`);
+  const columns = page.locator('.chart svg [aria-label]');
+  assert.equal(await columns.count(), 90);
+  assert.equal(await page.locator('.chart svg [tabindex="0"]').count(), 1);
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+  const named = (at: number) => columns.nth(at).getAttribute('aria-label');
+  await columns.last().focus();
+  const said = page.locator('.chart [data-values]');
+  for (const [key, at] of [
+    ['ArrowRight', 89],
+    ['ArrowLeft', 88],
+    ['Home', 0],
+    ['ArrowLeft', 0],
+    ['ArrowRight', 1],
+    ['End', 89],
+  ] as const) {
+    await page.keyboard.press(key);
+    assert.equal(await focused(), await named(at), key);
+    assert.equal(await said.textContent(), await named(at), key);
+  }
+  assert.match((await said.textContent()) ?? '', /€42\.00/);
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'SUMMARY');
+  await page.keyboard.press('Shift+Tab');
+  assert.equal(await focused(), await named(88), 'the way back leads to the same column');
+  await look(page, 'chart');
   await page.context().close();
 });
 
