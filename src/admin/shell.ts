@@ -39,6 +39,7 @@ export function sendAdmin(reply: FastifyReply, operator: Operator, page: AdminPa
     testMode: null,
     home: { path: '/admin', label: serviceName },
     places: places.map(([place, name]) => ({ path: place, label: admin.places[name] })),
+    user: operator.userId,
     aside: html`
       <p class="quiet">
         <a href="/admin/sessions">${fill(t.signedInAs, { email: operator.email })}</a>

@@ -14,14 +14,20 @@ const maxLength = 1000;
 const saidOnce = 'done';
 
 /**
- * Keeps the page that a visitor without a session wanted to open, so that the sign-in can lead there. Files, streams
- * and forms are not kept.
+ * Keeps the page that a visitor without a session wanted to open, or whose form was sent, so that the sign-in can lead
+ * there. Files and streams are not kept.
  */
 export function keepReturnPath(request: FastifyRequest, reply: FastifyReply, config: Config, kind: SessionKind): void {
   const dest = request.headers['sec-fetch-dest'] ?? 'document';
-  if (request.method !== 'GET' || dest !== 'document') return;
-  const path = checked(request.url, kind);
+  if (dest !== 'document') return;
+  const path = checked(request.method === 'POST' ? pageOf(request) : request.url, kind);
   if (path !== null) setOwnCookie(reply, config, names[kind], Buffer.from(path).toString('base64url'), keptMs);
+}
+
+/** The page that a form was sent from, on whatever host: only its path counts. Empty if the browser does not say. */
+function pageOf({ headers: { referer = '' } }: FastifyRequest): string {
+  const page = URL.parse(referer);
+  return page ? page.pathname + page.search : '';
 }
 
 /** Where a sign-in leads: the page that was kept, once; otherwise the first page of the area. */

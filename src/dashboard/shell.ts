@@ -55,6 +55,7 @@ export async function sendDashboard(
     branding: await readBranding(ctx, merchant.partner_id),
     home: { path: '/dashboard', label: nameOf(merchant) ?? dashboard.title },
     places: places.map(([place, name]) => ({ path: place, label: dashboard.places[name] })),
+    user: merchant.id,
     aside: html`
       <p class="quiet">${shortAddress(merchant.wallet_address ?? '')}</p>
       ${form({ action: '/dashboard/sign-out', submit: app.signOut, second: true })}

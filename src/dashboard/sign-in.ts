@@ -13,6 +13,7 @@ import { logoOf } from '../ui/branding.ts';
 import { card, descriptionList, shortAddress } from '../ui/components.ts';
 import { chosenFirst, connectForm, signForm } from '../ui/wallet-forms.ts';
 import { signInChains, signInMessage, signInWithWallet } from '../wallets/sign-in.ts';
+import { keptNotice } from '../web/kept-forms.ts';
 import { isUnsaved } from '../web/sign-in-address.ts';
 import { type FormFields, merchantSessionOf, type OpenPages, signInPath, type Visit } from './route.ts';
 import { sendOpenPage, walletsElsewhere } from './show.ts';
@@ -52,7 +53,7 @@ function showConnect(
       card(
         branding && logoOf(branding),
         html`<h1>${signInTexts(words).signIn.heading}</h1>`,
-        isUnsaved(reply.request) && html`<p class="warning" role="status">${signInTexts(words).signIn.unsaved}</p>`,
+        keptNotice(words, isUnsaved(reply.request)),
         html`<p>${signInTexts(words).signIn.rest}</p>`,
         refusalLine(words, refusal, ['wallet_malformed']),
         connectForm(words, {

@@ -7,6 +7,9 @@ import './lib/chart-keys.ts';
 import './lib/copy-buttons.ts';
 import './lib/mode-in-address.ts';
 import './lib/send-once.ts';
+import { keepForms } from './lib/kept-forms.ts';
+
+keepForms();
 
 if (document.querySelector('[data-previews]')) void import('./lib/look-previews.ts');
 

@@ -1,5 +1,8 @@
 /** The cashier's keypad, and a screen that updates itself. */
 import './lib/regions.ts';
+import { keepForms } from './lib/kept-forms.ts';
+
+keepForms();
 
 const form = document.querySelector<HTMLFormElement>('[data-keypad]');
 if (form) start(form, Number(form.dataset.keypad));

@@ -1,6 +1,7 @@
 import type { WalletsData } from '../ui/wallet-forms.ts';
 import { announceIn } from './lib/announce.ts';
 import { copyFrom } from './lib/copy.ts';
+import { promiseTyped } from './lib/kept-forms.ts';
 import { keepPairing, takePairing } from './lib/kept-pairing.ts';
 import { type KeptPairing, type LazyOffer, LazyWallet } from './lib/lazy-wallet.ts';
 import { localTimes } from './lib/local-times.ts';
@@ -236,5 +237,6 @@ function setField(form: HTMLFormElement, name: string, value: string): void {
 }
 
 localTimes(document);
+promiseTyped();
 const list = document.querySelector<HTMLElement>('[data-wallets]');
 if (list) new WalletPage(list);

@@ -1,8 +1,11 @@
 import { browserSupportsWebAuthn, startAuthentication, startRegistration } from '@simplewebauthn/browser';
 import type { PasskeyTexts } from '../users/passkeys/sections.ts';
 import { announceIn } from './lib/announce.ts';
+import { promiseTyped } from './lib/kept-forms.ts';
 
 const answerMs = 20_000;
+
+promiseTyped();
 
 if (browserSupportsWebAuthn()) {
   for (const place of document.querySelectorAll<HTMLElement>('[data-passkey-none]')) place.hidden = true;

@@ -67,6 +67,7 @@ export async function sendPortal(
     home: { path: '/portal', label: user.partner.name },
     places: seen.map(([place, name]) => ({ path: place, label: portal.places[name] })),
     modeSwitch: viewSwitch(app.mode, modeLinks),
+    user: user.userId,
     aside: html`
       <p class="quiet">
         <a href="/portal/sessions">${fill(t.signedInAs, { email: user.email })}</a>

@@ -4,6 +4,7 @@ import { commonTexts } from '../texts/common.ts';
 import { type Branding, logoOf } from '../ui/branding.ts';
 import type { Words } from '../ui/language.ts';
 import type { IslandName } from './assets.ts';
+import { typedAgainNotice } from './kept-forms.ts';
 import { sendPage } from './layout.ts';
 
 /** An item of the navigation. The item of the current page is marked. */
@@ -26,6 +27,8 @@ export type ShellPage = {
   under?: string | undefined;
   /** The switch between test and live mode, if there is one. It is visible on every size of screen. */
   modeSwitch?: Html;
+  /** The id of who is signed in, by which browser code knows whose typed text it has kept. */
+  user: string;
   /** Who is signed in, with the button for signing out. */
   aside: Html;
   body: Html;
@@ -47,7 +50,11 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
     island: page.island ?? 'app',
     connectTo: page.connectTo,
     frame: { before: navigation(page), wide: true },
-    body: html`<h1>${page.heading ?? dotAtEnd(page.title)}</h1>${page.body}`,
+    body: html`
+      <h1>${page.heading ?? dotAtEnd(page.title)}</h1>
+      ${typedAgainNotice(words)}
+      ${page.body}
+    `,
   });
 }
 
@@ -57,7 +64,7 @@ export const dotAtEnd = (title: string): string => title.replaceAll(' ·', '\u00
 /** How many items fit at the bottom of a phone's screen. The others unfold from a button. */
 const inBar = 4;
 
-function navigation({ home, places, path, under, modeSwitch, aside, branding, words }: ShellPage): Html {
+function navigation({ home, places, path, under, modeSwitch, user, aside, branding, words }: ShellPage): Html {
   const { app } = commonTexts(words);
   const at = under ?? path;
   const current = places
@@ -92,7 +99,7 @@ function navigation({ home, places, path, under, modeSwitch, aside, branding, wo
           `
         }
       </nav>
-      <div class="aside">${aside}</div>
+      <div class="aside" data-user="${user}">${aside}</div>
     </header>
   `;
 }

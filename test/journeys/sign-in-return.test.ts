@@ -52,7 +52,7 @@ test('A dashboard page opened without a session → signing in with the wallet l
   assert.equal(titleOf(await signOn(visitor, page, account)), 'Unmatched payments');
 });
 
-test('A file, a stream or a form without a session → signing in leads to the first page', async () => {
+test('A file or a stream without a session → signing in leads to the first page', async () => {
   for (const path of ['/portal/requests.csv', '/portal']) {
     const visitor = startVisitor(app.url);
     await visitor.open(path);
@@ -61,6 +61,21 @@ test('A file, a stream or a form without a session → signing in leads to the f
   const background = startVisitor(app.url, { 'sec-fetch-dest': 'empty' });
   await background.open('/portal/requests');
   assert.equal(background.cookies.has('portal-return'), false);
+});
+
+test('A form sent without a session → signing in leads to the page that it was sent from, if that is one of the area', async () => {
+  for (const [referer, title] of [
+    [`${app.url}/portal/team?mode=test`, 'Team'],
+    ['https://evil.example/portal/team', 'Team'],
+    [`${app.url}/admin/rates`, 'Overview'],
+    ['nothing', 'Overview'],
+  ] as const) {
+    const visitor = startVisitor(app.url, { referer });
+    const page = await visitor.open('/portal/sign-in');
+    const form = { action: '/portal/team', fields: {} };
+    await visitor.send({ ...page, forms: [form] }, '/portal/team', { email: 'x@example.com' });
+    assert.equal(titleOf(await signIn(visitor)), title, referer);
+  }
 });
 
 test('A kept path that is no page of the area → signing in leads to the first page', async () => {

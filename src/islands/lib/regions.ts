@@ -1,6 +1,9 @@
 import { minuteMs } from '../../lib/durations.ts';
 import { doneMs } from './copy.ts';
+import { keepFocus } from './kept-focus.ts';
+import { keepTyped } from './kept-forms.ts';
 import { localTimes } from './local-times.ts';
+import { typeAgain, typedIn } from './typed.ts';
 import { keepUnfolded } from './unfolded.ts';
 
 /**
@@ -35,6 +38,7 @@ function inUse(region: Element): boolean {
 
 /** Requests the page's address again. A reload could submit a form again. */
 function leave(): void {
+  keepTyped();
   location.replace(location.pathname + location.search);
 }
 
@@ -68,9 +72,13 @@ async function renew(): Promise<boolean> {
       kept = true;
       continue;
     }
-    keepUnfolded(region, serverHtml.get(region) ?? '', () => {
-      region.innerHTML = next.innerHTML;
-    });
+    const typed = typedIn(region);
+    keepFocus(region, () =>
+      keepUnfolded(region, serverHtml.get(region) ?? '', () => {
+        region.innerHTML = next.innerHTML;
+        typeAgain(region, typed);
+      }),
+    );
     serverHtml.set(region, next.innerHTML);
     for (const listener of listeners) listener(region);
   }

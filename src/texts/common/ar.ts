@@ -64,6 +64,7 @@ export const ar: CommonTexts<'ar'> = {
     signOut: 'تسجيل الخروج',
     figures: 'العرض كجدول',
     chartOf: 'رسم بياني: {title}',
+    typedAgain: 'عاد ما كتبته إلى مكانه، لكنه لم يُحفظ بعد. راجعه ثم أرسله.',
   },
   errors: {
     notFound: 'الصفحة غير موجودة',

@@ -50,6 +50,8 @@ export const de: CommonTexts<'de'> = {
     signOut: 'Abmelden',
     figures: 'Als Tabelle anzeigen',
     chartOf: 'Diagramm: {title}',
+    typedAgain:
+      'Was Sie eingegeben haben, ist wieder da, aber noch nicht gespeichert. Prüfen Sie es und senden Sie es dann ab.',
   },
   errors: {
     notFound: 'Seite nicht gefunden',

@@ -49,6 +49,8 @@ export const en = {
     signOut: 'Sign out',
     figures: 'Show as table',
     chartOf: 'Chart: {title}',
+    /** After a sign-in, where a form was left when the session ended. */
+    typedAgain: 'What you typed is back, but not saved yet. Check it, then submit it.',
   },
   errors: {
     notFound: 'Page not found',

@@ -54,6 +54,7 @@ export const es: CommonTexts<'es'> = {
     signOut: 'Cerrar sesión',
     figures: 'Ver como tabla',
     chartOf: 'Gráfico: {title}',
+    typedAgain: 'Lo que escribió está de nuevo aquí, pero aún no se ha guardado. Revíselo y envíelo.',
   },
   errors: {
     notFound: 'Página no encontrada',

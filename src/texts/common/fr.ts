@@ -54,6 +54,7 @@ export const fr: CommonTexts<'fr'> = {
     signOut: 'Se déconnecter',
     figures: 'Afficher en tableau',
     chartOf: 'Graphique : {title}',
+    typedAgain: 'Votre saisie est de retour, mais elle n’est pas encore enregistrée. Vérifiez-la, puis envoyez-la.',
   },
   errors: {
     notFound: 'Page introuvable',

@@ -50,6 +50,7 @@ export const hi: CommonTexts<'hi'> = {
     signOut: 'साइन आउट करें',
     figures: 'तालिका में दिखाएँ',
     chartOf: 'चार्ट: {title}',
+    typedAgain: 'आपने जो लिखा था, वह फिर से भर दिया गया है, पर अभी सेव नहीं हुआ। जाँच लें, फिर भेजें।',
   },
   errors: {
     notFound: 'पेज नहीं मिला',

@@ -50,6 +50,7 @@ export const ja: CommonTexts<'ja'> = {
     signOut: 'サインアウト',
     figures: '表で表示',
     chartOf: 'グラフ：{title}',
+    typedAgain: '入力した内容を元に戻しましたが、まだ保存されていません。確認してから送信してください。',
   },
   errors: {
     notFound: 'ページが見つかりません',

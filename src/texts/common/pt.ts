@@ -54,6 +54,7 @@ export const pt: CommonTexts<'pt'> = {
     signOut: 'Sair',
     figures: 'Mostrar como tabela',
     chartOf: 'Gráfico: {title}',
+    typedAgain: 'O que você digitou está de volta, mas ainda não foi salvo. Confira e envie.',
   },
   errors: {
     notFound: 'Página não encontrada',

@@ -13,6 +13,7 @@ export const de: SignInTexts<'de'> = {
     /** After a form was sent without a session. */
     unsaved:
       'Sie sind nicht mehr angemeldet, deshalb wurde nichts gespeichert. Melden Sie sich an, und wiederholen Sie den Schritt.',
+    kept: 'Was Sie eingegeben haben, bleibt 30 Minuten lang in diesem Browser und wird nach der Anmeldung wieder eingetragen.',
   },
   signInUser: {
     portalTitle: 'Am Portal anmelden',

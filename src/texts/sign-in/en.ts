@@ -11,6 +11,8 @@ export const en = {
     lost: 'Lost your wallet? Ask the partner who invited you to start a recovery.',
     /** After a form was sent without a session. */
     unsaved: 'You are no longer signed in, so nothing was saved. Sign in, then do it again.',
+    /** Beside it, where browser code keeps what was typed. */
+    kept: 'We have kept what you typed in this browser for 30 minutes. It is filled in again once you have signed in.',
   },
   /** Signing in by e-mail, for partners' people and operators. */
   signInUser: {

@@ -12,6 +12,7 @@ export const es: SignInTexts<'es'> = {
     lost: '¿Perdió su billetera? Pida al socio que le invitó que inicie una recuperación.',
     /** After a form was sent without a session. */
     unsaved: 'Su sesión ha terminado y no se guardó nada. Inicie sesión y repita el paso.',
+    kept: 'Lo que escribió se guarda 30 minutos en este navegador y volverá a aparecer cuando inicie sesión.',
   },
   signInUser: {
     portalTitle: 'Iniciar sesión en el portal',

@@ -12,6 +12,7 @@ export const fr: SignInTexts<'fr'> = {
     lost: 'Portefeuille perdu ? Demandez au partenaire qui vous a invité de lancer une récupération.',
     /** After a form was sent without a session. */
     unsaved: 'Vous n’êtes plus connecté : rien n’a été enregistré. Connectez-vous, puis recommencez.',
+    kept: 'Votre saisie est conservée 30 minutes dans ce navigateur et réapparaîtra une fois que vous serez connecté.',
   },
   signInUser: {
     portalTitle: 'Connexion au portail',

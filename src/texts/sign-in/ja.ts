@@ -12,6 +12,7 @@ export const ja: SignInTexts<'ja'> = {
     lost: 'ウォレットを紛失した場合は、招待したパートナーにリカバリーの開始を依頼してください。',
     /** After a form was sent without a session. */
     unsaved: 'サインインの有効期限が切れたため、何も保存されていません。サインインして、もう一度操作してください。',
+    kept: '入力した内容はこのブラウザーに 30 分間保持され、サインイン後に再び入力されます。',
   },
   signInUser: {
     portalTitle: 'ポータルにサインイン',

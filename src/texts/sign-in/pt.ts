@@ -12,6 +12,7 @@ export const pt: SignInTexts<'pt'> = {
     lost: 'Perdeu a carteira? Peça ao parceiro que convidou você que inicie uma recuperação.',
     /** After a form was sent without a session. */
     unsaved: 'Sua sessão terminou e nada foi salvo. Entre e repita o passo.',
+    kept: 'O que você digitou fica guardado neste navegador por 30 minutos e reaparece assim que você entrar.',
   },
   signInUser: {
     portalTitle: 'Entrar no portal',

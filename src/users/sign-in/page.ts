@@ -5,6 +5,7 @@ import { type Branding, logoOf } from '../../ui/branding.ts';
 import { card, field, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { keptNotice } from '../../web/kept-forms.ts';
 import type { PasskeyRefusalReason } from '../passkeys/refusal.ts';
 import { passkeySignIn } from '../passkeys/sections.ts';
 import type { Realm } from '../realm.ts';
@@ -18,7 +19,7 @@ export function askPage(words: Words, realm: Realm, { branding, rejected, unsave
   return html`
     ${branding && logoOf(branding)}
     <h1>${signInTitle(words, realm)}</h1>
-    ${unsaved && html`<p class="warning" role="status">${signInTexts(words).signIn.unsaved}</p>`}
+    ${keptNotice(words, unsaved)}
     ${card(html`<p>${t.rest}</p>${askForm(words, realm, rejected)}${passkeySignIn(words, realm, false)}`)}
   `;
 }

@@ -1,0 +1,63 @@
+/**
+ * What was typed survives the end of a session. A form that is sent without a session leads to the sign-in, and the
+ * sign-in back to its page, where it is filled in again for the same user.
+ */
+import { minuteMs } from '../../lib/durations.ts';
+import { type Typed, typeAgain, typedIn, valuesOf } from './typed.ts';
+
+type Kept = { user: string; until: number; typed: Typed };
+
+/** In the tab: the form that was sent last. In the browser: what was lost, because a mailed link opens another tab. */
+const key = 'typed';
+const keptMs = 30 * minuteMs;
+
+/** Who is signed in, as the page says. */
+const user = (): string => document.querySelector<HTMLElement>('[data-user]')?.dataset.user ?? '';
+
+function read(storage: Storage): Kept | null {
+  const kept = JSON.parse(storage.getItem(key) ?? 'null') as Kept | null;
+  return kept && kept.until > Date.now() ? kept : null;
+}
+
+const keptNow = (typed: Typed): string =>
+  JSON.stringify({ user: user(), until: Date.now() + keptMs, typed } satisfies Record<keyof Kept, unknown>);
+
+/** Keeps what was typed on this page, which is left because its session has ended. */
+export function keepTyped(): void {
+  const typed = typedIn(document);
+  if (Object.keys(typed).length > 0) localStorage.setItem(key, keptNow(typed));
+}
+
+/** On pages behind the sign-in: keeps each form when it is sent, and fills in what was lost. */
+export function keepForms(): void {
+  addEventListener('submit', ({ target }) => {
+    const form = target as HTMLFormElement;
+    if (form.method !== 'post') return;
+    sessionStorage.setItem(key, keptNow(valuesOf(form)));
+    if (form.matches('[action$="/sign-out"]')) localStorage.removeItem(key);
+  });
+  // The form that was sent from this tab was answered.
+  sessionStorage.removeItem(key);
+  const lost = read(localStorage);
+  const isOwn = lost?.user === user();
+  const [form] = typeAgain(document, isOwn ? lost.typed : {});
+  // What was lost on another page waits for that page.
+  if (form || !isOwn) localStorage.removeItem(key);
+  if (!form) return;
+  for (let place = form.closest('details'); place; place = place.parentElement?.closest('details') ?? null) {
+    place.open = true;
+  }
+  const notice = document.querySelector<HTMLElement>('[data-typed-again]');
+  if (notice) notice.hidden = false;
+  form.scrollIntoView({ block: 'nearest' });
+}
+
+/** On the page for signing in: says that what was typed will be there again. */
+export function promiseTyped(): void {
+  const promise = document.querySelector<HTMLElement>('[data-typed-kept]');
+  if (!promise) return;
+  const sent = sessionStorage.getItem(key);
+  sessionStorage.removeItem(key);
+  if (sent !== null && new URLSearchParams(location.search).has('unsaved')) localStorage.setItem(key, sent);
+  promise.hidden = read(localStorage) === null;
+}
