@@ -38,6 +38,7 @@ export function declareDashboardPages(
 
   const area = <Visited extends object>(
     auth: 'public' | 'session',
+    redirectRule: object | null,
     open: (request: FastifyRequest, reply: FastifyReply) => Promise<Visited | null>,
   ): Pages<Visited, object, object> =>
     declarePages(app, ctx, {
@@ -48,12 +49,12 @@ export function declareDashboardPages(
         sendTooMany(reply);
         return null;
       },
-      redirectRule: () => null,
+      redirectRule: () => redirectRule,
     });
 
   return {
-    open: area('public', async (request) => ({ fields: fieldsIn(request) })),
-    signedIn: area('session', async (request, reply) => {
+    open: area('public', null, async (request) => ({ fields: fieldsIn(request) })),
+    signedIn: area('session', {}, async (request, reply) => {
       const session = await merchantSessionOf(ctx, request, showsSomebody(request));
       const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
       if (session && merchant) {

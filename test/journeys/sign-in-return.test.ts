@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startApp } from '../support/app.ts';
-import { makePartner } from '../support/fixtures.ts';
+import { makePartner, makeRequest } from '../support/fixtures.ts';
 import type { Visit } from '../support/people/forms.ts';
 import { makeOnboarded, signOn } from '../support/people/merchants.ts';
 import { acceptInvitation, inviteOperator, invitePartnerUser } from '../support/people/people.ts';
@@ -76,6 +76,17 @@ test('A form sent without a session → signing in leads to the page that it was
     await visitor.send({ ...page, forms: [form] }, '/portal/team', { email: 'x@example.com' });
     assert.equal(titleOf(await signIn(visitor)), title, referer);
   }
+});
+
+test('A dashboard form that was sent from the answer to another one → signing in leads to the page that has both', async () => {
+  const { id, account } = await makeOnboarded(app.ctx, fixtures.test);
+  const row = await makeRequest(app.db, fixtures.test, { id, wallet: account.address.toLowerCase() });
+  const visitor = startVisitor(app.url, { referer: `${app.url}/dashboard/payments/${row.id}/cancel` });
+  const page = await visitor.open('/dashboard/sign-in');
+  const form = { action: '/dashboard/profile', fields: {} };
+  const start = await visitor.send({ ...page, forms: [form] }, '/profile');
+  const signing = await visitor.send(start, '/wallet', { wallet_address: account.address });
+  assert.match(titleOf(await signOn(visitor, signing, account)) ?? '', /^Payment request/);
 });
 
 test('A kept path that is no page of the area → signing in leads to the first page', async () => {
