@@ -20,7 +20,10 @@ export const errors = {
   insufficient_scope: [403, 'This API key lacks the required scope.'],
   partner_disabled: [403, 'This partner is disabled.'],
   not_found: [404, 'Nothing was found at this address or with this ID.'],
-  method_not_allowed: [405, 'This address does not support that method; see the Allow header.'],
+  method_not_allowed: [
+    405,
+    'This address does not support that method: see the Allow header. /docs lists all endpoints.',
+  ],
   request_timeout: [408, 'The request took too long to arrive; send it again.'],
   cannot_cancel: [409, 'Only a request that has not been opened or paid can be cancelled.'],
   wallet_address_conflict: [409, 'This wallet address already belongs to another merchant.'],

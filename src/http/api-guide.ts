@@ -49,7 +49,7 @@ const errorRows = Object.entries(advice)
 
 /** The introduction of the API's reference, as Markdown. */
 export function apiGuide(baseUrl: string): string {
-  const values = { baseUrl, key: 'qt_test_…', accountId: '<account_id>' };
+  const values = { baseUrl, key: 'qt_test_...', accountId: '<account_id>' };
   return `A payment request asks a customer for an amount in the merchant’s own currency. The customer opens
 \`pay_page_url\` and pays in stablecoins, straight to the merchant’s wallet. Once the payment is verified on the chain, you
 receive one signed event.
