@@ -9,7 +9,7 @@ import { mandateTexts } from '../texts/mandates.ts';
 import { portalTexts } from '../texts/portal.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { objectName, whoName } from './audit-words.ts';
-import { shortAddress } from './components.ts';
+import { breakable, shortAddress } from './components.ts';
 import { everyText, formatDuration, groupMicro, instant, isPeriod } from './formats.ts';
 import type { Words } from './language.ts';
 
@@ -49,7 +49,7 @@ export function auditDetails(words: Words, json: string, names: ObjectNames): Ht
 /** The actor: users by their e-mail address, merchants by their wallet, shortened. */
 export function auditActor(words: Words, row: { actor_kind: string; actor_name: string }): Html {
   const name = whoName(words, row);
-  return isAddress(name) ? shortAddress(name) : html`<span dir="auto">${name}</span>`;
+  return isAddress(name) ? shortAddress(name) : html`<span dir="auto">${breakable(name)}</span>`;
 }
 
 /**
@@ -71,7 +71,7 @@ export function auditObject(
 /** The name of a target, with its id on hover; null if it has none. */
 function nameOf(names: ObjectNames, kind: string, id: string): Html | null {
   const found = names.get(`${kind} ${id}`);
-  return found ? html`<bdi title="${id}">${found.name}</bdi>` : null;
+  return found ? html`<bdi title="${id}">${breakable(found.name)}</bdi>` : null;
 }
 
 function detailRows(words: Words, details: Details, names: ObjectNames): [name: string, value: Html | string][] {
@@ -154,6 +154,6 @@ function shortened(text: string): Html | string {
   if (isAddress(text) || isHash32(text)) return shortAddress(text);
   const shown = isUuid(text) || endpoint.test(text) ? 8 : transfer.test(text) ? 16 : null;
   return shown === null
-    ? html`<bdi>${text}</bdi>`
+    ? html`<bdi>${breakable(text)}</bdi>`
     : html`<span class="mono" dir="ltr" title="${text}">${`${(text as string).slice(0, shown)}…`}</span>`;
 }

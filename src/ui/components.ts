@@ -74,6 +74,10 @@ export function mono(text: string): Html {
   return html`<span class="mono">${text}</span>`;
 }
 
+/** A text that a narrow column breaks before the sign @, so that an e-mail address is not broken within its domain. */
+export const breakable = (text: string): (Html | string)[] =>
+  text.split(/(?=@)/).map((part, i) => (i === 0 ? part : html`<wbr>${part}`));
+
 /** The number of visible characters, without the direction marks of right-to-left languages. */
 const visibleLength = (text: string) => text.replace(/\p{Cf}/gu, '').length;
 

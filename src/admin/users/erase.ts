@@ -84,6 +84,7 @@ function show(ctx: Context, call: AdminCall, status: number, typed: Typed, messa
     title: places.erase,
     body: html`
       ${message}
+      <div class="narrow list">
       ${card(html`
         <p>${t.rest}</p>
         ${form({
@@ -106,6 +107,7 @@ function show(ctx: Context, call: AdminCall, status: number, typed: Typed, messa
         <p>${t.open}</p>
         <p class="quiet">${days === null ? t.noAge : fillCount(words, t.age, days)}</p>
       `)}
+      </div>
     `,
   });
 }

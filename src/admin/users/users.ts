@@ -54,7 +54,7 @@ export function usersPages(pages: AdminPages, ctx: Context): void {
           ${list}
           ${pager(words, path, wanted, next)}
         </div>
-        ${inviteForm(words, wanted.partner)}
+        <div class="narrow">${inviteForm(words, wanted.partner)}</div>
       `,
     });
   });
