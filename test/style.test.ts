@@ -22,3 +22,22 @@ test('in files of pages no line is longer than 120 characters, but for a long st
     });
   assert.deepEqual(long, []);
 });
+
+test('styles name no left or right side, which is the other one in Arabic, but for what runs from the left everywhere', () => {
+  const sided = globSync('src/ui/*.css').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/([^{}]+)\{([^{}]*)\}/g)]
+      .filter(([, , rules = '']) => !/direction: ltr/.test(rules))
+      .flatMap(([, selector = '', rules = '']) =>
+        rules.split(';').flatMap((rule) => {
+          const [name = '', value = ''] = rule.split(':').map((part) => part.trim());
+          const [, right, , left] = value.replace(/\((?:[^()]|\([^()]*\))*\)/g, '').split(' ');
+          const isSided =
+            /(^|-)(left|right)$/.test(name) ||
+            (name === 'text-align' && /left|right/.test(value)) ||
+            (/^(margin|padding|inset)$/.test(name) && left !== undefined && left !== right);
+          return isSided ? [`${file}: ${selector.trim()} { ${rule.trim()} }`] : [];
+        }),
+      ),
+  );
+  assert.deepEqual(sided, []);
+});
