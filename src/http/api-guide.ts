@@ -101,6 +101,17 @@ The other fields of a repeated call are ignored. Creating a merchant is idempote
 
 Hand over the goods when \`proof_status\` is \`verified\`, whatever \`status\` says.
 
+# Plans, other amounts and refunds
+
+- **Plans.** Merchants create recurring plans in their dashboard; the API has no endpoint for them. Each charge is a request
+  like any other, with the plan’s metadata: expect requests in the list, and events, that your program did not create. A failed
+  charge sends no event.
+- **Too little was paid.** \`proof_status\` stays \`none\`, and the pay page asks for the rest. The event is sent once the sum
+  suffices; \`tx_hash\` is the payment that completed it.
+- **Too much was paid.** The request is \`verified\`. The merchant sees the excess and can refund it.
+- **Refunds.** The merchant refunds from its own wallet, in its dashboard. The request stays \`verified\`, and no event is sent;
+  the portal and its CSV files show the refund.
+
 # Paging
 
 Lists are sorted by \`created_at\`, oldest first. \`limit\` is 1 to 100 (50 by default), and \`has_more\` says whether another page
