@@ -87,6 +87,20 @@ test('Somebody else signs in in the same browser → sees nothing of it, and it 
   await context.close();
 });
 
+test('Nobody signs in for half an hour → what was kept is gone, also from a page that stays open', async () => {
+  const { page, context, person } = await openPortal('/portal/settings?mode=test');
+  await page.clock.install();
+  await page.getByLabel('E-mail').fill('private@example.com');
+  await endSessions(person.userId);
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  const promise = page.getByText('We have kept what you typed');
+  await promise.waitFor();
+  await page.clock.fastForward('30:01');
+  await promise.waitFor({ state: 'hidden' });
+  assert.deepEqual(await keptIn(page), [0, 0]);
+  await context.close();
+});
+
 test('A session that ends while a form is filled in → the page leaves by itself, and what was typed comes back', async () => {
   const { ctx, scope, url, merchant, db } = fixtures;
   const row = await fixtures.request();

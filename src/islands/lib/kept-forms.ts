@@ -16,7 +16,9 @@ const user = (): string => document.querySelector<HTMLElement>('[data-user]')?.d
 
 function read(storage: Storage): Kept | null {
   const kept = JSON.parse(storage.getItem(key) ?? 'null') as Kept | null;
-  return kept && kept.until > Date.now() ? kept : null;
+  if (kept && kept.until > Date.now()) return kept;
+  storage.removeItem(key);
+  return null;
 }
 
 const keptNow = (typed: Typed): string =>
@@ -59,5 +61,10 @@ export function promiseTyped(): void {
   const sent = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
   if (sent !== null && new URLSearchParams(location.search).has('unsaved')) localStorage.setItem(key, sent);
-  promise.hidden = read(localStorage) === null;
+  const show = () => {
+    promise.hidden = read(localStorage) === null;
+  };
+  show();
+  // The promise ends with what was kept, also on a page that stays open.
+  if (!promise.hidden) setTimeout(show, keptMs);
 }
