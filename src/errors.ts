@@ -25,7 +25,7 @@ export const errors = {
     'This address does not support that method: see the Allow header. /docs lists all endpoints.',
   ],
   request_timeout: [408, 'The request took too long to arrive; send it again.'],
-  cannot_cancel: [409, 'Only a request that has not been opened or paid can be cancelled.'],
+  cannot_cancel: [409, 'Only a request with status requested and proof_status none can be cancelled; see request.'],
   wallet_address_conflict: [409, 'This wallet address already belongs to another merchant.'],
   body_too_large: [413, 'The body may have at most 128 KiB.'],
   unsupported_media_type: [415, 'Send the body as JSON, with the header Content-Type: application/json.'],

@@ -138,6 +138,7 @@ test('POST cancel › a second time → 409 cannot_cancel, the request under `re
   const again = await one.test.api.cancel(request_id);
   assert.equal(again.status, 409);
   assert.equal(again.json.request.status, 'voided');
+  assert.match(again.json.message, /with status requested/, 'nobody has opened or paid it');
 });
 
 test('POST cancel › a body is ignored, whatever it is', async () => {
