@@ -11,6 +11,9 @@ const gatherMs = 200;
 /** The interval of heartbeats. They reveal lost connections, and keep proxies from closing idle ones. */
 const restMs = 25_000;
 
+/** An event, not a comment, because browser code does not see comments. */
+const heartbeat = 'event: here\ndata: 1\n\n';
+
 /** How many streams of one area's pages a process has open, and how many of them for one user or merchant. */
 export const maxStreams = 5_000;
 export const maxStreamsOfOne = 20;
@@ -106,7 +109,7 @@ async function report(
         stream.write('event: over\ndata: 1\n\n');
         break;
       }
-      if (!over.aborted) stream.write(lastChanged ? 'data: changed\n\n' : ': here\n\n');
+      if (!over.aborted) stream.write(lastChanged ? 'data: changed\n\n' : heartbeat);
     }
   } finally {
     for (const end of ends) end();

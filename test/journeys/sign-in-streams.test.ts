@@ -48,7 +48,7 @@ async function listen(visitor: Visitor, path: string) {
   return { rest };
 }
 
-const over = /^(?:: here\n\n|data: changed\n\n)*event: over\ndata: 1\n\n$/;
+const over = /^(?:event: here\ndata: 1\n\n|data: changed\n\n)*event: over\ndata: 1\n\n$/;
 
 test('the portal’s event stream ends when its session is ended elsewhere, on whichever node', limited, async () => {
   const { visitor, portal } = await signInPartnerUser(app, fixtures);

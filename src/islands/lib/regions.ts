@@ -28,6 +28,9 @@ onRenewed(localTimes);
 const quietMs = 300;
 const firstRetryMs = 5000;
 const maxRetryMs = minuteMs;
+const tickMs = 5000;
+/** How long the stream may be silent. The server sends a heartbeat every 25 s. */
+const silentMs = 40_000;
 
 /** Whether somebody types in a region, has unfolded a confirmation, or has just copied. It is not replaced then. */
 function inUse(region: Element): boolean {
@@ -109,23 +112,51 @@ const soon = () => renewIn(quietMs);
 // Once somebody has finished typing, or has folded the confirmation, the region is replaced.
 for (const end of ['focusout', 'toggle']) document.addEventListener(end, () => waits && soon(), { capture: true });
 
-function follow(address: string, retryMs = firstRetryMs): void {
-  let nextRetryMs = retryMs;
-  const events = new EventSource(address);
-  events.addEventListener('message', soon);
+let events: EventSource | undefined;
+let heardAt = 0;
+let retryMs = firstRetryMs;
+
+function connect(address: string): void {
+  events?.close();
+  heardAt = Date.now();
+  const own = new EventSource(address);
+  events = own;
+  const hear = () => {
+    heardAt = Date.now();
+  };
+  own.addEventListener('here', hear);
+  own.addEventListener('message', () => {
+    hear();
+    soon();
+  });
   // Changes may have been missed while the connection was lost.
-  events.addEventListener('open', () => {
-    nextRetryMs = firstRetryMs;
+  own.addEventListener('open', () => {
+    hear();
+    retryMs = firstRetryMs;
     soon();
   });
   // The session has ended, or the user's role has changed.
-  events.addEventListener('over', leave);
-  events.addEventListener('error', () => {
-    if (events.readyState !== EventSource.CLOSED) return;
+  own.addEventListener('over', leave);
+  own.addEventListener('error', () => {
+    if (own.readyState !== EventSource.CLOSED) return;
     soon();
-    setTimeout(() => follow(address, Math.min(nextRetryMs * 2, maxRetryMs)), nextRetryMs);
+    setTimeout(() => events === own && connect(address), retryMs);
+    retryMs = Math.min(retryMs * 2, maxRetryMs);
   });
-  addEventListener('pagehide', () => events.close(), { once: true });
+}
+
+/** An event source does not notice a connection that died silently, as while a device slept. */
+function follow(address: string): void {
+  const check = () => {
+    const isSilent = events?.readyState === EventSource.OPEN && Date.now() - heardAt > silentMs;
+    if (isSilent && !document.hidden) connect(address);
+  };
+  connect(address);
+  setInterval(check, tickMs);
+  document.addEventListener('visibilitychange', check);
+  addEventListener('online', () => connect(address));
+  addEventListener('pagehide', () => events?.close());
+  addEventListener('pageshow', ({ persisted }) => persisted && connect(address));
 }
 
 if (source) follow(source);

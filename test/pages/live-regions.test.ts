@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { openRequest } from '../../src/requests/open.ts';
+import { openBrowser, sizes } from '../support/browser/browser.ts';
+import { startProxy } from '../support/net/proxy.ts';
+import { type DashboardFixtures, dashboardFixtures, sessionOf } from '../support/people/dashboard.ts';
+
+let fixtures: DashboardFixtures;
+let browser: Browser;
+before(async () => {
+  [fixtures, browser] = await Promise.all([dashboardFixtures(), openBrowser()]);
+});
+after(async () => {
+  await browser?.close();
+  await fixtures?.stop();
+});
+
+/** Listens beside the page, and waits until a change is reported to both. */
+async function listen(session: string, requestId: string): Promise<() => Promise<void>> {
+  const ending = new AbortController();
+  const answer = await fetch(`${fixtures.url}/dashboard/events?request=${requestId}`, {
+    headers: { cookie: `dashboard-session=${session}` },
+    signal: ending.signal,
+  });
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const changes = async (count: number) => {
+    for (let text = ''; text.split('data: changed').length <= count; ) text += (await reader?.read())?.value ?? '';
+  };
+  await changes(1); // each stream begins with one
+  return async () => {
+    await changes(1);
+    ending.abort();
+  };
+}
+
+/** The page of a request that hears of nothing any more, over a connection that died silently, and the request's id. */
+async function deafPage(path: (id: string) => string) {
+  const { ctx, scope, merchant, url } = fixtures;
+  const row = await fixtures.request();
+  const proxy = await startProxy(url);
+  const context = await browser.newContext({ viewport: sizes.phone });
+  const value = await sessionOf(ctx, scope, merchant);
+  await context.addCookies([{ name: 'dashboard-session', value, url: proxy.url, sameSite: 'Lax', httpOnly: true }]);
+  const page = await context.newPage();
+  await page.clock.install();
+  const heard = page.waitForResponse((answer) => answer.url().includes('/dashboard/events'));
+  await page.goto(new URL(path(row.id), proxy.url).href);
+  await heard;
+  const other = await listen(value, row.id);
+  proxy.behave('silent');
+  await openRequest(ctx, scope, row.id);
+  await other(); // what the page was sent meanwhile is lost
+  proxy.behave('forward');
+  const close = async () => {
+    await context.close();
+    await proxy.close();
+  };
+  return { page, close };
+}
+
+test('the cashier’s screen was silent for a while → it connects again, and shows what happened meanwhile', async () => {
+  const { page, close } = await deafPage((id) => `/dashboard/cashier/${id}`);
+  assert.equal(await page.getByText('Your customer has opened the page').count(), 0);
+  await page.clock.fastForward('00:50');
+  await page.getByText('Your customer has opened the page').waitFor();
+  await close();
+});
+
+test('a device is back in the network → its page shows at once what happened meanwhile', async () => {
+  const { page, close } = await deafPage((id) => `/dashboard/payments/${id}`);
+  await page.evaluate(() => dispatchEvent(new Event('online')));
+  await page.clock.fastForward(1_000);
+  await page.getByText('Customer opened the page').waitFor();
+  await close();
+});
