@@ -48,6 +48,10 @@ async function deafPage(path: (id: string) => string) {
   await page.goto(new URL(path(row.id), proxy.url).href);
   await heard;
   const other = await listen(value, row.id);
+  // The page asks once at the start. Its timers stand still until they are moved.
+  const renewed = page.waitForResponse((answer) => answer.url() === page.url());
+  await page.clock.fastForward(1_000);
+  await renewed;
   proxy.behave('silent');
   await openRequest(ctx, scope, row.id);
   await other(); // what the page was sent meanwhile is lost
