@@ -30,7 +30,7 @@ test('The guide’s program that reads the list finds each paid request once, ov
   const program =
     /# Paging[\s\S]*?```python\n([\s\S]*?)\n```/.exec(apiGuide(api.url))?.[1] ?? assert.fail('no program');
   const filled = program
-    .replace('qt_test_…', await client.newKey())
+    .replace('qt_test_...', await client.newKey())
     .replace('limit, offset = 100, 0', 'limit, offset = 2, 0')
     .replace(/^waiting = .*$/m, `waiting = ${JSON.stringify(waiting)}`);
   const { stdout } = await run('python3', ['-c', filled], { timeout: patienceMs });
