@@ -100,6 +100,29 @@ const omissions: Record<string, (wallet: string) => Lie> = {
     changesLogsTo(wallet, ({ topics }) => ({ topics: topics.with(2, `0x${'ad'.repeat(20).padStart(64, '0')}`) })),
   'tells that nothing was moved': (wallet) => changesLogsTo(wallet, () => ({ data: `0x${'0'.repeat(64)}` })),
 };
+/** Tells each transfer to a wallet twice, as of a transaction that pays it twice. */
+const doublesLogsTo =
+  (wallet: string): Lie =>
+  async ({ method, params, ask }) => {
+    if (method !== 'eth_getLogs') return null;
+    const logs = (await ask(method, params)) as { topics: string[]; logIndex: string }[];
+    const again = logs.filter(({ topics }) => topics[2]?.endsWith(wallet.slice(2)));
+    return {
+      result: [...logs, ...again.map((log) => ({ ...log, logIndex: `0x${(Number(log.logIndex) + 1).toString(16)}` }))],
+    };
+  };
+
+test('a transaction that pays a wallet twice was left out → set aside once, and the chain goes on', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  liar.fake.lie = hidesLogsTo(fixtures.merchant.wallet);
+  other.fake.lie = doublesLogsTo(fixtures.merchant.wallet);
+  const txHash = await payBesides(randomBytes(16));
+  await readAll(reader);
+  await compareEndpoints(reader);
+  assert.deepEqual(await waiting(), [txHash]);
+});
+
 for (const [what, lieTo] of Object.entries(omissions)) {
   test(`the endpoint that is read ${what} → set aside by the comparison, read, and the alarm names both`, async () => {
     const reader = await readAll();

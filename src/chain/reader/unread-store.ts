@@ -109,9 +109,10 @@ export async function requestReread(
   const { count } = await sql`
     insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners, told_by)
     select c.chain_id, p.number, p.block_hash, coalesce(b.block_time, now()), p.tx_hash, '[]', '{}', ${host ?? null}
-    from unnest(${transactions.map(({ txHash }) => txHash)}::text[],
+    from (select distinct on (tx_hash, block_hash) * from unnest(${transactions.map(({ txHash }) => txHash)}::text[],
         ${transactions.map(({ blockHash }) => blockHash)}::text[],
-        ${transactions.map(({ blockNumber }) => blockNumber)}::bigint[]) as p (tx_hash, block_hash, number)
+        ${transactions.map(({ blockNumber }) => blockNumber)}::bigint[]) as named (tx_hash, block_hash, number)
+      order by tx_hash, block_hash, number) p
       join chain_cursors c on c.chain_id = ${chain.chainId} and c.number >= p.number
       left join chain_blocks b on b.chain_id = c.chain_id and b.number = p.number
     where case when b.number is null
