@@ -71,6 +71,14 @@ export function selectByHash(
     limit 100`;
 }
 
+/** The condition that a transfer seems meant for a request and is applied to none. */
+const isCandidate = (tx: Tx, scope: Scope, requestId: string) => tx`
+  partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
+    and candidate_request_id = ${requestId} and judged_at is not null`;
+
+/** The order of the index of candidates. */
+const largestFirst = (tx: Tx) => tx`order by (reason = 'wrong_token') is true, value desc, block_time desc`;
+
 /**
  * The largest transfers that seem meant for a request and are applied to none, newest first. Only the largest, because
  * anybody can send dust that names the request. Amounts of other tokens may be worth nothing.
@@ -79,9 +87,7 @@ export function selectCandidates(tx: Tx, scope: Scope, requestId: string): Promi
   return tx<TransferRow[]>`
     select * from (
       select * from transfers
-      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
-        and candidate_request_id = ${requestId} and judged_at is not null
-      order by (reason = 'wrong_token') is true, value desc, block_time desc limit 20) largest
+      where ${isCandidate(tx, scope, requestId)} ${largestFirst(tx)} limit 20) largest
     order by block_time desc, chain_id, tx_hash, ordinal`;
 }
 
@@ -170,12 +176,9 @@ const maxRematched = 100;
  * because anybody can send any number, and the reader of the chain waits for this.
  */
 export async function updateRematch(tx: Tx, scope: Scope, requestId: string): Promise<void> {
-  const isSecond = tx`
-    partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
-      and candidate_request_id = ${requestId} and judged_at is not null and reason = 'already_paid'`;
+  const isSecond = tx`${isCandidate(tx, scope, requestId)} and reason = 'already_paid'`;
   await tx`
     update transfers set judged_at = null, reason = null, candidate_request_id = null
     where ${isSecond} and (chain_id, tx_hash, ordinal) in (
-      select chain_id, tx_hash, ordinal from transfers where ${isSecond}
-      order by (reason = 'wrong_token') is true, value desc, block_time desc limit ${maxRematched})`;
+      select chain_id, tx_hash, ordinal from transfers where ${isSecond} ${largestFirst(tx)} limit ${maxRematched})`;
 }

@@ -1,11 +1,11 @@
-import { isRole, roles } from '../../auth/roles.ts';
+import { isRole } from '../../auth/roles.ts';
 import { scopeOfPartner } from '../../auth/scope.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readPartner } from '../../partners/read.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
-import { card, field, hiddenField, optionList, selectField } from '../../ui/components.ts';
+import { card, field, hiddenField, selectField } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
@@ -15,6 +15,7 @@ import { inviteUser } from '../../users/invite.ts';
 import { serviceName } from '../../users/mails.ts';
 import type { Team } from '../../users/read.ts';
 import { UserRefusal } from '../../users/refusal.ts';
+import { roleOptions } from '../../users/role-options.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { type Filter, filters } from '../../web/filters.ts';
@@ -185,14 +186,6 @@ function userTable(call: AdminCall, rows: ListedUser[], now: Date): Html {
       { name: '', cell: (user) => (user.id === call.operator.userId ? t.yourself : switchForm(words, user)) },
     ],
     rows,
-  );
-}
-
-function roleOptions(words: Words, chosen: string): Html[] {
-  const { account } = signInTexts(words);
-  return optionList(
-    roles.map((role) => [role, account.roles[role]]),
-    chosen,
   );
 }
 

@@ -95,12 +95,9 @@ export async function updateEnded(
 export async function updateLost(sql: Sql, { id, hash }: Pick<RelayRow, 'id' | 'hash'>): Promise<void> {
   await sql.begin(async (tx) => {
     await lockCalls(tx, [id]);
-    const changed = await tx<{ id: string }[]>`
+    const { count } = await tx`
       update relay_transactions set state = 'lost', ended_at = now()
-      where id = ${id} and state in ('allotted', 'sent') and hash is not distinct from ${hash} returning id`;
-    await updateFees(
-      tx,
-      changed.map((one) => ({ id: one.id, feeWei: 0n })),
-    );
+      where id = ${id} and state in ('allotted', 'sent') and hash is not distinct from ${hash}`;
+    if (count > 0) await updateFees(tx, [{ id, feeWei: 0n }]);
   });
 }

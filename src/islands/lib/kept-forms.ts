@@ -22,7 +22,7 @@ function read(storage: Storage): Kept | null {
 }
 
 const keptNow = (typed: Typed): string =>
-  JSON.stringify({ user: user(), until: Date.now() + keptMs, typed } satisfies Record<keyof Kept, unknown>);
+  JSON.stringify({ user: user(), until: Date.now() + keptMs, typed } satisfies Kept);
 
 /** Keeps what was typed on this page, which is left because its session has ended. */
 export function keepTyped(): void {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { hostOwner } from '../../auth/host.ts';
-import { isRole, roles } from '../../auth/roles.ts';
+import { isRole } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
@@ -9,7 +9,7 @@ import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
-import { badge, field, hiddenField, optionList, selectField } from '../../ui/components.ts';
+import { badge, field, hiddenField, selectField } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
@@ -18,6 +18,7 @@ import { inviteUser } from '../../users/invite.ts';
 import { passkeyHolders, removePasskeysOf } from '../../users/passkeys/passkeys.ts';
 import { listUsers, type User } from '../../users/read.ts';
 import { UserRefusal, type UserRefusalReason } from '../../users/refusal.ts';
+import { roleOptions } from '../../users/role-options.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
 import { csvLink, table } from '../../web/table.ts';
@@ -111,14 +112,6 @@ async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Pr
   });
 }
 
-/** The three roles to choose from. */
-function roleOptions({ words }: PortalCall, chosen: string): Html[] {
-  return optionList(
-    roles.map((role) => [role, signInTexts(words).account.roles[role]]),
-    chosen,
-  );
-}
-
 function inviteForm(call: PortalCall, typed: Typed | null): Html {
   const { account } = signInTexts(call.words);
   const portal = portalTexts(call.words);
@@ -141,7 +134,7 @@ function inviteForm(call: PortalCall, typed: Typed | null): Html {
             name: 'role',
             label: team.role,
             hint: team.roleRest,
-            options: roleOptions(call, typed?.role ?? 'developer'),
+            options: roleOptions(call.words, typed?.role ?? 'developer'),
           })}
         `,
         submit: team.inviteDo,
@@ -200,7 +193,9 @@ function roleForm(call: PortalCall, { id, email, role }: User): Html {
     class: 'inline',
     hidden: { user: id },
     inside: html`
-      <select name="role" aria-label="${fill(team.roleOf, { email })}">${roleOptions(call, role ?? 'viewer')}</select>
+      <select name="role" aria-label="${fill(team.roleOf, { email })}">
+        ${roleOptions(call.words, role ?? 'viewer')}
+      </select>
     `,
     submit: team.roleDo,
     second: true,
