@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { nestedIn, nestedInScope } from '../db/nested.ts';
 import { AccessChanged } from '../errors.ts';
-import { nilUuid } from '../lib/ids.ts';
+import { isUuid, nilUuid } from '../lib/ids.ts';
 import { keptUserAgent } from '../lib/text/user-agent.ts';
 import type { Actor, AuditEntry } from './actions.ts';
 import { detailsJson } from './rules.ts';
@@ -36,7 +36,8 @@ export async function audit(
     actor_name: nameOf(actor),
     action,
     object_kind: object.kind,
-    object_id: object.id,
+    // A person may have typed it in capitals. Names and pages are found by it as it is stored elsewhere.
+    object_id: isUuid(object.id) ? object.id.toLowerCase() : object.id,
     ip: from?.ip ?? null,
     user_agent: from?.userAgent ?? null,
     details: detailsJson(details),

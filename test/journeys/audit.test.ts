@@ -7,6 +7,7 @@ import { noteEnds } from '../../src/audit/note-ends.ts';
 import { readLog } from '../../src/audit/read.ts';
 import { verifyChains } from '../../src/audit/verify.ts';
 import { audit, noPartner, theService, withAudit } from '../../src/audit/write.ts';
+import { createApiKey, usualKey } from '../../src/auth/api-keys.ts';
 import { accessCommands } from '../../src/cli/access.ts';
 import { commandLine } from '../../src/cli/acting.ts';
 import { adminCommands } from '../../src/cli/admin.ts';
@@ -198,6 +199,20 @@ test('an entry of the audit log → says who did it, from where, when, and to wh
     user_agent: 'Browser 1',
     details: '{"by":"partner"}',
   });
+});
+
+test('A command with an id in capitals → the audit log names the object as it is stored, so its page is found', async () => {
+  const { test: scope } = await makePartner(app.db);
+  const { id } = await makeMerchant(app.db, scope);
+  const { key_id } = await createApiKey(app.ctx, commandLine, scope, usualKey);
+  await run('merchant disable', [id.toUpperCase()]);
+  await run('key revoke', [key_id.toUpperCase()]);
+  const objects = (await readLog(app.ctx, scope, {}, 10)).rows.map(({ action, object_id }) => [action, object_id]);
+  assert.deepEqual(objects, [
+    ['key.revoked', key_id],
+    ['merchant.disabled', id],
+    ['key.created', key_id],
+  ]);
 });
 
 test('The database refuses to change, delete or truncate rows, whatever the role', async () => {
