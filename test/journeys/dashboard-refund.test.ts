@@ -370,7 +370,7 @@ test('Two endpoints that report other transfers of one block, or of which one is
   }
 });
 
-test('A refund after a cancelled first one is recorded with the request to which the payment was attached meanwhile', async () => {
+test('A refund after a cancelled first one is of the surplus only, if the payment was attached to a request meanwhile', async () => {
   const paid = await stray(1_200_000n);
   await note(await pageOf(paid), paid, { return_tx_hash: hash('4') });
   await fixtures.db.sql`update returns set state = 'missing' where tx_hash = ${paid.txHash}`;
@@ -392,7 +392,8 @@ test('A refund after a cancelled first one is recorded with the request to which
   assert.equal(attached.kind, 'counted');
   await fixtures.turn();
   await note(await pageOf(paid), paid, { return_tx_hash: hash('5') });
-  assert.equal((await row(paid))?.request_id, request.id);
+  const surplus = 1_200_000n - BigInt(request.usdc_micro);
+  assert.deepEqual([(await row(paid))?.request_id, (await row(paid))?.usdc_micro], [request.id, surplus.toString()]);
 });
 
 test('a merchant opens a refund’s page too often → the page says so, and no endpoint is queried', async () => {
