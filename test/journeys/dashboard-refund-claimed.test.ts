@@ -294,6 +294,55 @@ test('A refund that is mined after another replaced it is recorded again; if bot
   assert.equal(left.length, 0, 'it is final');
 });
 
+test('A refund that is mined after another replaced it, and after both were cancelled, counts; the other is still followed', async () => {
+  const payment = await stray(23_000_000n);
+  const first = await signedBack(payment.from.address, payment.usdcMicro);
+  await record(payment.txHash, first.refundTxHash);
+  await age(payment.txHash, '20 hours');
+  await record(payment.txHash, hash('d'));
+  await age(payment.txHash, '25 hours');
+  await follow();
+  await fixtures.visitor.send(await begin(payment.txHash), '/put-back');
+  assert.deepEqual(await refundOf(payment.txHash), ['kept', null]);
+  await fixtures.node.resend(first.signed);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
+  await follow();
+  await follow();
+  assert.deepEqual(await refundOf(payment.txHash), ['confirmed', payment.usdcMicro.toString()]);
+  assert.equal((await raisedAlarms(fixtures.db.sql)).has(`returned-twice:${nameOf(payment.txHash)}`), false);
+  const followed = await fixtures.db.sql`select return_tx_hash from returns_replaced where tx_hash = ${payment.txHash}`;
+  assert.deepEqual(
+    followed.map(({ return_tx_hash }) => return_tx_hash),
+    [hash('d')],
+  );
+});
+
+test('A refund that is mined beside the one that replaced it raises an alarm before either is final', async () => {
+  const payment = await stray(24_000_000n);
+  const { address } = payment.from;
+  await fixtures.node.fund(fixtures.merchant.wallet, 2n * payment.usdcMicro);
+  const second = await send(address, payment.usdcMicro);
+  const first = await signCall(
+    fixtures.node.chain,
+    merchantKey(),
+    usdc(),
+    transferCall({ to: address, usdcMicro: payment.usdcMicro }),
+  );
+  await record(payment.txHash, keccak256(first));
+  await age(payment.txHash, '20 hours');
+  await record(payment.txHash, second);
+  assert.deepEqual(await refundOf(payment.txHash), ['sent', payment.usdcMicro.toString()]);
+  await fixtures.node.resend(first);
+  await fixtures.caughtUp();
+  await fixtures.db.sql`update returns set next_look_at = now() + interval '1 hour'`;
+  await fixtures.db.sql`update returns_replaced set next_look_at = now()`;
+  await followRefunds(fixtures.ctx);
+  assert.ok((await raisedAlarms(fixtures.db.sql)).has(`returned-twice:${nameOf(payment.txHash)}`));
+  const left = await fixtures.db.sql`select return_tx_hash from returns_replaced where tx_hash = ${payment.txHash}`;
+  assert.equal(left.length, 1, 'it is followed until it is final');
+});
+
 test('One transaction refunds several payments, of one payer and of two, as far as it moved enough for all', async () => {
   const [one, two] = [fixtures.node.wallet(), fixtures.node.wallet()];
   const first = await stray(1_000_000n, one);
