@@ -6,6 +6,8 @@ import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { insertion } from '../../src/db/sql.ts';
 import { followRefunds } from '../../src/refunds/follow.ts';
+import type { DueRefund } from '../../src/refunds/queue-store.ts';
+import { type RefundState, updateRefundedMicro, updateRefundState } from '../../src/refunds/store.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
@@ -146,4 +148,60 @@ test('Money that turns up for another payment revives no cancelled refund, and r
     ]),
   );
   assert.ok(!(await raisedAlarms(database.db.sql)).has(`returned-bound:${request.id}`));
+});
+
+test('What one transaction moved belongs to payments in its token, from its wallet and to its payer only', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const to = await payee(scope);
+  const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
+  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  const [from, payer] = [moved?.from_address, moved?.to_address];
+  await recorded(to, [hash], [from, payer]);
+  await database.db.sql`update returns set token_address = ${randomAddress()} where return_tx_hash = ${hash}`;
+  await recorded(to, [hash], [randomAddress(), payer]);
+  await recorded(to, [hash], [from, randomAddress()]);
+  await database.db.sql`
+    update returns set noted_at = noted_at - interval '1 minute', next_look_at = now() + interval '1 hour'
+    where return_tx_hash = ${hash}`;
+  await recorded(to, [hash], [from, payer]);
+  await followRefunds(ctx);
+  const rows = await database.db.sql`
+    select state, given_micro from returns where return_tx_hash = ${hash} order by noted_at`;
+  assert.deepEqual(
+    rows.map((row) => Object.values(row)),
+    [...Array(3).fill(['sent', null]), ['confirmed', '5']],
+  );
+});
+
+test('What a look-up found is not stored if another transaction was recorded, or the refund cancelled, meanwhile', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const hash = `0x${randomBytes(32).toString('hex')}`;
+  await recorded(await payee(scope), [hash]);
+  const [found] = await database.db.sql<DueRefund[]>`
+    select *, null as block_number from returns where return_tx_hash = ${hash}`;
+  assert.ok(found);
+  const key = { chainId: chain.chainId, txHash: found.tx_hash, ordinal: 0 };
+  const change = (returnHash: string, state: RefundState) => database.db.sql`
+    update returns set return_tx_hash = ${returnHash}, state = ${state}, given_micro = 5 where tx_hash = ${key.txHash}`;
+  const storeFound = () =>
+    database.db.scoped(scope, async (tx) => {
+      const isStored = await updateRefundState(tx, scope, found, 'failed');
+      const group = { chainId: chain.chainId, refundTxHash: hash };
+      await updateRefundedMicro(tx, scope, group, [{ key, micro: 0n }]);
+      return isStored;
+    });
+  const now = async () => {
+    const [row] = await database.db.sql`
+      select return_tx_hash, state, given_micro from returns where tx_hash = ${key.txHash}`;
+    return [row?.return_tx_hash, row?.state, row?.given_micro];
+  };
+  const other = `0x${randomBytes(32).toString('hex')}`;
+  await change(other, 'sent');
+  assert.equal(await storeFound(), false);
+  assert.deepEqual(await now(), [other, 'sent', '5']);
+  await change(hash, 'kept');
+  assert.equal(await storeFound(), false);
+  await change(hash, 'sent');
+  assert.equal(await storeFound(), true);
+  assert.deepEqual(await now(), [hash, 'failed', null]);
 });
