@@ -73,7 +73,10 @@ export async function updateSigned(
   return count === 1;
 }
 
-/** Ends a recovery in progress, and frees the wallet that it claimed; null if it had already ended. */
+/**
+ * Ends a recovery in progress, and frees the wallet that it claimed; null if it had already ended. It expires only while
+ * no wallet has signed: one may have signed in time, after the loop had looked.
+ */
 export async function updateStopped(
   tx: Tx,
   scope: Scope,
@@ -82,9 +85,10 @@ export async function updateStopped(
   now: Date,
 ): Promise<WalletChange | null> {
   const { partnerId, testMode } = scope;
+  const from: ChangeState[] = state === 'expired' ? ['started'] : ['started', 'signed'];
   const [stopped] = await tx<WalletChange[]>`
     update wallet_changes set state = ${state}, ended_at = ${now} where partner_id = ${partnerId}
-      and test_mode = ${testMode} and id = ${id} and state in ('started', 'signed') returning *`;
+      and test_mode = ${testMode} and id = ${id} and state = any(${from}) returning *`;
   if (!stopped) return null;
   if (stopped.new_wallet !== null) {
     // The merchant keeps a wallet that it had before, and the one that it has now.

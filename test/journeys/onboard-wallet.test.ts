@@ -23,6 +23,7 @@ import {
   signOn,
 } from '../support/people/merchants.ts';
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
+import { until } from '../support/until.ts';
 
 const hour = 3_600_000;
 /** Found on every page of a signed-in merchant. */
@@ -297,6 +298,28 @@ test('A link that nobody signed on lives seven days; a cancelled recovery and an
   assert.equal(await cancelRecovery(app.ctx, theService, fixtures.live, merchant.id), false);
   assert.equal(await canClaim(next), true);
   assert.match((await visitor.open(url)).html, /Nothing to do here/);
+});
+
+test('A wallet signs just before its link expires, and the loop already ends the recovery → the recovery goes on', async () => {
+  const { merchant } = await recovering({ sign: false });
+  const next = newAccount();
+  let settling = Promise.resolve(0);
+  await app.db.transaction(async (tx) => {
+    await tx`
+      update wallet_changes set state = 'signed', new_wallet = ${next.address.toLowerCase()}, signed_at = now(),
+        due_at = now() + interval '48 hours' where account_id = ${merchant.id}`;
+    settling = after48Hours(() => settleRecoveries(app.ctx), 7 * 24 * hour + 1000);
+    await until(async () => {
+      const waiting = await app.db.sql`
+        select from pg_locks w join pg_locks h using (transactionid)
+          join pg_locks t on t.pid = w.pid and t.database = (select oid from pg_database where datname = current_database())
+        where not w.granted and h.granted and t.relation = 'wallet_changes'::regclass`;
+      return waiting.length > 0;
+    }, 'the loop waits for the signature');
+  });
+  await settling;
+  const [change] = await app.db.sql`select state from wallet_changes where account_id = ${merchant.id}`;
+  assert.equal(change?.state, 'signed');
 });
 
 test('A recovery is started for merchants that have a wallet; a new one replaces one that nobody signed for', async () => {
