@@ -7,8 +7,17 @@ import { recoveryCommands } from '../../src/cli/recovery.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
+import type { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { setPartnerEmail } from '../../src/partners/contact.ts';
-import { cancelRecovery, startRecovery } from '../../src/wallets/recovery.ts';
+import { changeWallet } from '../../src/wallets/change.ts';
+import {
+  cancelRecovery,
+  openRecovery,
+  type Recovery,
+  recoveryMessage,
+  signRecovery,
+  startRecovery,
+} from '../../src/wallets/recovery.ts';
 import { settleRecoveries } from '../../src/wallets/settle-recoveries.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { startApp } from '../support/app.ts';
@@ -320,6 +329,54 @@ test('A wallet signs just before its link expires, and the loop already ends the
   await settling;
   const [change] = await app.db.sql`select state from wallet_changes where account_id = ${merchant.id}`;
   assert.equal(change?.state, 'signed');
+});
+
+test('A recovery that ends frees no wallet that its merchant has, or had before', async () => {
+  const moveTo = (merchant: Onboarded, address: string) =>
+    changeWallet(app.ctx, theService, fixtures.test, merchant.id, {
+      oldWallet: merchant.wallet,
+      newWallet: { address: address.toLowerCase(), chainIds: null },
+      messages: [],
+    });
+  const earlier = await makeOnboarded(app.ctx, fixtures.test);
+  await moveTo(earlier, newAccount().address);
+  const { url } = await startRecovery(app.ctx, theService, fixtures.test, earlier.id);
+  const visitor = startVisitor(app.url);
+  const page = await visitor.send(await visitor.open(url), '/wallet', { wallet_address: earlier.wallet });
+  await signOn(visitor, page, earlier.account);
+  assert.equal(await cancelRecovery(app.ctx, theService, fixtures.test, earlier.id), true);
+  assert.equal(await canClaim(earlier.account), false, 'open requests are still paid to it');
+
+  const { merchant, next } = await recovering();
+  assert.equal(await moveTo(merchant, next.address), true, 'the recovery ends');
+  assert.equal(await canClaim(next), false);
+});
+
+test('A recovery takes one signature, and none after its link has ended, however long its page was open', async () => {
+  const open = async () => {
+    const { url } = await recovering({ sign: false });
+    return openRecovery(app.ctx, 'sign', url.slice(url.lastIndexOf('/') + 1), null);
+  };
+  const signOnce = async (recovery: Recovery) => {
+    const account = newAccount();
+    const message = recoveryMessage(app.ctx, recovery, { address: account.address, chainId: null, host: null });
+    const signature = await account.signMessage({ message });
+    await signRecovery(
+      app.ctx,
+      recovery,
+      { message, signature, host: null },
+      { ip: '192.0.2.7', userAgent: undefined },
+    );
+  };
+  const isOver = (error: MerchantRefusal) => error.reason === 'change_over';
+  const recovery = await open();
+  await signOnce(recovery);
+  await assert.rejects(signOnce(recovery), isOver);
+  const late = await open();
+  await assert.rejects(
+    after48Hours(() => signOnce(late), 7 * 24 * hour + 1000),
+    isOver,
+  );
 });
 
 test('A recovery is started for merchants that have a wallet; a new one replaces one that nobody signed for', async () => {
