@@ -101,7 +101,7 @@ test('Limits › exact over two nodes at once', async () => {
   }
 });
 
-test('Limits › calls that are refused before the count use up nothing: a wrong host, a disabled partner', async () => {
+test('Limits › calls that are refused before the count use up nothing: a wrong or unknown host, a disabled partner', async () => {
   const off = await api.partner();
   await withinOneMinute(api.db, async () => {
     const key = await off.test.api.newKey();
@@ -110,6 +110,8 @@ test('Limits › calls that are refused before the count use up nothing: a wrong
     await api.db.sql`update partners set disabled_at = null where id = ${off.partner.id}`;
     const headers = { host: `${one.partner.slug}.localhost` };
     for (let i = 0; i < 65; i++) assert.equal((await off.test.api.list('', { key, headers })).status, 401);
+    const unknown = { host: 'nobody.example' };
+    for (let i = 0; i < 65; i++) assert.equal((await off.test.api.list('', { key, headers: unknown })).status, 404);
     assert.equal((await off.test.api.list('', { key })).status, 200);
   });
 });

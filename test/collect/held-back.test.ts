@@ -16,7 +16,7 @@ import { collectDue } from '../../src/plans/collect/run.ts';
 import { endMandate } from '../../src/plans/mandates/end.ts';
 import type { PlanRow } from '../../src/plans/read.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
-import { makeMerchant, makePartner } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeTransfer } from '../support/fixtures.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
 import { moveTo } from '../support/payments/moved-time.ts';
 
@@ -242,7 +242,7 @@ test('A charge is on its way › its request cannot be cancelled, nor its mercha
   const { plan, payer } = await agreed();
   await chargeDue(of.ctx, running);
   await collectDue(of.ctx, of.chain, running);
-  const { id, usdc_micro } = await requestOf(plan);
+  const { id, usdc_micro, wallet_address: walletAddress } = await requestOf(plan);
   const cancel = () => cancelRequest(of.ctx, theService, of.scope, id);
   const reset = () => resetOnboarding(of.ctx, theService, of.scope, plan.account_id);
   const refused = ({ code, message, extra }: Refusal) => {
@@ -259,10 +259,15 @@ test('A charge is on its way › its request cannot be cancelled, nor its mercha
   const relayed = (state: string) =>
     of.db.sql`update relay_transactions set state = ${state}, ended_at = case when ${state} = 'final' then now() end
       where subject_id = ${id}`;
-  const [before] = await of.db.sql`select state from relay_transactions where subject_id = ${id}`;
+  const [before] = await of.db.sql`select state, hash, chain_id from relay_transactions where subject_id = ${id}`;
   await relayed('final');
   await assert.rejects(cancel, refused);
   assert.equal(await reset(), false);
+  // Read, but not matched.
+  const merchant = { id: plan.account_id, wallet: walletAddress };
+  await makeTransfer(of.db.sql, of.scope, merchant, { tx_hash: before?.hash, chain_id: before?.chain_id });
+  await assert.rejects(cancel, refused);
+  await of.db.sql`delete from transfers where tx_hash = ${before?.hash}`;
   await relayed(before?.state);
 
   await of.collect();
