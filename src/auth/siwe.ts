@@ -86,11 +86,8 @@ export function readWalletMessage(
 ): SignedMessage | 'message_changed' | 'message_used' {
   if (input.length > maxMessageLength) return 'message_changed';
   const text = withPlainLineEnds(input);
-  const site = new URL(hostAddress(ctx.config, host?.slug ?? null));
-  if (!text.startsWith(`${site.host} wants you to sign in with your Ethereum account:\n`)) return 'message_changed';
   const { address, chainId, nonce, expirationTime: expiresAt } = parseSiweMessage(text);
-  if (!isAddress(address) || !chainId || !Number.isSafeInteger(chainId) || !nonce || !expiresAt)
-    return 'message_changed';
+  if (!isAddress(address) || !chainId || !nonce || !expiresAt) return 'message_changed';
   if (Number.isNaN(expiresAt.getTime()) || !/^[0-9a-f]{56}$/.test(nonce)) return 'message_changed';
   const message = { address: address.toLowerCase(), chainId, nonce, expiresAt };
   if (writeMessage(ctx, request, { ...message, host }) !== text) return 'message_changed';
