@@ -21,6 +21,7 @@ const log = (logIndex: number, from: string, topics: string[], data = '0x') => (
 const transfer = (logIndex: number, to: Hex, micro: bigint) =>
   log(logIndex, token, [transferTopic, word(ada), word(to)], numberToHex(micro, { size: 32 }));
 const ended = toEventSelector('UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)');
+const begun = toEventSelector('BeforeExecution()');
 
 /** Evidence of one operation in which Ada pays the shop, with optional further logs. */
 function told(others: ReturnType<typeof transfer>[] = []): Evidence {
@@ -31,7 +32,7 @@ function told(others: ReturnType<typeof transfer>[] = []): Evidence {
     ...{ preVerificationGas: 1n, gasFees: word('0x'), paymasterAndData: empty, signature: empty },
   };
   const input = encodeFunctionData({ abi: entryPoint07Abi, functionName: 'handleOps', args: [[operation], bundler] });
-  const logs = [transfer(0, shop, 20n), ...others];
+  const logs = [log(0, entryPoint, [begun]), transfer(1, shop, 20n), ...others];
   const all = [...logs, log(logs.length, entryPoint, [ended, word('0x3'), word(ada), word('0x0')])];
   return {
     receipt: { txHash, blockHash, blockNumber: 7, success: true, feeWei: 0n, logs: all },
@@ -48,7 +49,7 @@ function told(others: ReturnType<typeof transfer>[] = []): Evidence {
 }
 
 const key = {
-  ...{ txHash, ordinal: 0, logIndex: 0, blockNumber: 7, blockHash, blockTime, tokenAddress: token },
+  ...{ txHash, ordinal: 1, logIndex: 1, blockNumber: 7, blockHash, blockTime, tokenAddress: token },
   ...{ fromAddress: ada, toAddress: shop, value: 20n, bindings: null },
 };
 const chain = { tokens: [{ symbol: 'USDC', address: token }], recurringContract: station };
@@ -57,11 +58,11 @@ const read = (found: string | null, evidence: Evidence) =>
 
 test('a reference in a user operation → confirmed, also beside a fee to somebody else', () => {
   assert.equal(read(reference, told()), true);
-  assert.equal(read(reference, told([transfer(1, station, 1n)])), true);
+  assert.equal(read(reference, told([transfer(2, station, 1n)])), true);
 });
 
 test('a reference that could mean two transfers to the wallet, or that is not there → not confirmed', () => {
-  assert.equal(read(reference, told([transfer(1, shop, 1n)])), false);
+  assert.equal(read(reference, told([transfer(2, shop, 1n)])), false);
   assert.equal(read('ff'.repeat(16), told()), false);
   const elsewhere = told();
   elsewhere.transaction.to = token;
@@ -69,7 +70,7 @@ test('a reference that could mean two transfers to the wallet, or that is not th
 });
 
 test('none where one could not be told from another transfer → confirmed; none where there is one → not', () => {
-  assert.equal(read(null, told([transfer(1, station, 1n)])), true, 'both wallets may have been watched');
+  assert.equal(read(null, told([transfer(2, station, 1n)])), true, 'both wallets may have been watched');
   assert.equal(read(null, told()), false);
 });
 
@@ -91,7 +92,8 @@ test('a transfer that differs in one thing → not confirmed', () => {
   const seen = { ...key, calldata: null };
   assert.equal(confirmsTransfer(told(), seen, chain), true);
   const others = [
-    { ordinal: 1 },
+    { ordinal: 0 },
+    { ordinal: 2 },
     { ordinal: 9 },
     { tokenAddress: station },
     { fromAddress: bundler },
@@ -105,7 +107,7 @@ test('a transfer that differs in one thing → not confirmed', () => {
   }
   for (const change of [{ blockHash: txHash }, { blockNumber: 6 }]) {
     const evidence = told();
-    Object.assign(evidence.receipt.logs[0] ?? assert.fail(), change);
+    Object.assign(evidence.receipt.logs[1] ?? assert.fail(), change);
     assert.equal(confirmsTransfer(evidence, seen, chain), false, `a log with another ${Object.keys(change)[0]}`);
   }
   const reverted = told();
@@ -120,9 +122,9 @@ test('the calldata of another transaction → not confirmed', () => {
 });
 
 test('what is no payment to the wallet makes no reference ambiguous', () => {
-  const self = log(1, token, [transferTopic, word(shop), word(shop)], numberToHex(5, { size: 32 }));
-  const worthless = { ...transfer(1, shop, 5n), address: station };
-  for (const [name, other] of Object.entries({ zero: transfer(1, shop, 0n), self, worthless })) {
+  const self = log(2, token, [transferTopic, word(shop), word(shop)], numberToHex(5, { size: 32 }));
+  const worthless = { ...transfer(2, shop, 5n), address: station };
+  for (const [name, other] of Object.entries({ zero: transfer(2, shop, 0n), self, worthless })) {
     assert.equal(read(reference, told([other])), true, name);
     assert.equal(read(null, told([other])), false, name);
   }
@@ -133,9 +135,9 @@ const nonce = 'ab'.repeat(32);
 
 test('what the other logs say a transfer was made for → confirmed as it was read, and not otherwise', () => {
   const evidence = told();
-  evidence.receipt.logs.unshift(log(9, token, [used, word(ada), `0x${nonce}`]));
+  evidence.receipt.logs.splice(1, 0, log(9, token, [used, word(ada), `0x${nonce}`]));
   const confirms = (bindings: NonNullable<SeenTransfer['bindings']>, what = evidence) =>
-    confirmsTransfer(what, { ...key, ordinal: what === evidence ? 1 : 0, calldata: null, bindings }, chain);
+    confirmsTransfer(what, { ...key, ordinal: what === evidence ? 2 : 1, calldata: null, bindings }, chain);
   assert.equal(confirms({ authorizationNonce: nonce, chargedReference: null }), true);
   assert.equal(confirms({ authorizationNonce: null, chargedReference: null }), false);
   assert.equal(confirms({ authorizationNonce: 'cd'.repeat(32), chargedReference: null }), false);
@@ -146,7 +148,7 @@ test('what the other logs say a transfer was made for → confirmed as it was re
 
 test('a transaction of many transfers, all of which are confirmed → its logs are read a few times, not for each', () => {
   const count = 200;
-  const evidence = told(Array.from({ length: count - 1 }, (_, i) => transfer(i + 1, shop, 1n)));
+  const evidence = told(Array.from({ length: count - 1 }, (_, i) => transfer(i + 2, shop, 1n)));
   let reads = 0;
   const counting = new Proxy(evidence.receipt.logs, {
     get: (logs, name, receiver) => {
@@ -156,8 +158,8 @@ test('a transaction of many transfers, all of which are confirmed → its logs a
   });
   const seen = { ...evidence, receipt: { ...evidence.receipt, logs: counting } };
   const bindings = { authorizationNonce: null, chargedReference: null };
-  for (let ordinal = 0; ordinal < count; ordinal++) {
-    const value = ordinal === 0 ? 20n : 1n;
+  for (let ordinal = 1; ordinal <= count; ordinal++) {
+    const value = ordinal === 1 ? 20n : 1n;
     const one = { ...key, ordinal, logIndex: ordinal, value, bindings, calldata: { reference: null } };
     assert.ok(confirmsTransfer(seen, one, chain));
   }

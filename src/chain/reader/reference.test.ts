@@ -88,12 +88,15 @@ for (const version of versions) {
   });
   const second: Hex = `0x${'77'.repeat(20)}`;
 
+  const begin = { address: version.entryPoint.toLowerCase(), topics: [toEventSelector('BeforeExecution()')] };
+  const first: Candidate = { from: ada, ordinal: 1 };
+
   test(`entry point ${version.name} › each operation carries its own bytes for its own transfer`, () => {
     const tx = bundle(version, [ada, transferCall], [bob, second]);
-    const logs = [other, end(ada), other, end(bob)];
+    const logs = [begin, other, end(ada), other, end(bob)];
     const [one, two] = [
-      { from: ada, ordinal: 0 },
-      { from: bob, ordinal: 2 },
+      { from: ada, ordinal: 1 },
+      { from: bob, ordinal: 3 },
     ];
     assert.equal(calldataReference(tx, logs, [one, two], one)?.toString('hex'), reference);
     assert.equal(calldataReference(tx, logs, [one, two], two)?.toString('hex'), '77'.repeat(16));
@@ -102,22 +105,34 @@ for (const version of versions) {
   test(`entry point ${version.name} › two candidates in one operation, or one of another sender, carry none`, () => {
     const tx = bundle(version, [ada, transferCall]);
     const pair = [
-      { from: ada, ordinal: 0 },
       { from: ada, ordinal: 1 },
+      { from: ada, ordinal: 2 },
     ];
-    assert.equal(calldataReference(tx, [other, other, end(ada)], pair, pair[0] as Candidate), null);
-    const foreign = { from: bob, ordinal: 0 };
-    assert.equal(calldataReference(tx, [other, end(ada)], [foreign], foreign), null);
-    const outside = { from: ada, ordinal: 1 };
-    assert.equal(calldataReference(tx, [end(ada), other], [outside], outside), null);
+    assert.equal(calldataReference(tx, [begin, other, other, end(ada)], pair, pair[0] as Candidate), null);
+    const foreign = { from: bob, ordinal: 1 };
+    assert.equal(calldataReference(tx, [begin, other, end(ada)], [foreign], foreign), null);
+    const outside = { from: ada, ordinal: 2 };
+    assert.equal(calldataReference(tx, [begin, end(ada), other], [outside], outside), null);
+  });
+
+  test(`entry point ${version.name} › a transfer while operations are validated carries none, and spoils none`, () => {
+    const tx = bundle(version, [ada, transferCall], [bob, second]);
+    const logs = [other, begin, other, end(ada), end(bob)];
+    const [early, one] = [
+      { from: ada, ordinal: 0 },
+      { from: ada, ordinal: 2 },
+    ];
+    assert.equal(calldataReference(tx, logs, [early], early), null);
+    assert.equal(calldataReference(tx, logs, [early, one], one)?.toString('hex'), reference);
   });
 
   test(`entry point ${version.name} › other events of its, and the same event of another contract, end no operation`, () => {
     const tx = bundle(version, [ada, transferCall], [bob, second]);
-    const begun = { address: end(ada).address, topics: [toEventSelector('BeforeExecution()')] };
+    const begun = { ...begin, address: token };
+    const funded = { address: end(ada).address, topics: [toEventSelector('Deposited(address,uint256)')] };
     const forged = { ...end(ada), address: token };
     const two = { from: bob, ordinal: 5 };
-    const logs = [begun, other, forged, end(ada), begun, other, forged, end(bob)];
+    const logs = [begin, other, forged, end(ada), funded, other, begun, forged, end(bob)];
     const one = { from: ada, ordinal: 1 };
     assert.equal(calldataReference(tx, logs, [one, two], one)?.toString('hex'), reference);
     assert.equal(calldataReference(tx, logs, [one, two], two)?.toString('hex'), '77'.repeat(16));
@@ -128,14 +143,15 @@ for (const version of versions) {
     const args = [[{ userOps: operations, aggregator: token, signature: '0x' }], bundler];
     const input = encodeFunctionData({ abi: version.abi, functionName: 'handleAggregatedOps', args });
     const tx = { from: bundler, to: version.entryPoint.toLowerCase(), input };
-    assert.equal(calldataReference(tx, [other, end(ada)], [only], only), null);
+    assert.equal(calldataReference(tx, [begin, other, end(ada)], [first], first), null);
   });
 
   test(`entry point ${version.name} › events that do not fit the operations, or another call, carry none`, () => {
     const tx = bundle(version, [ada, transferCall]);
-    assert.equal(calldataReference(tx, [other], [only], only), null);
-    assert.equal(calldataReference(tx, [other, end(bob)], [only], only), null);
-    assert.equal(calldataReference(tx, [other, end(ada), end(ada)], [only], only), null);
-    assert.equal(calldataReference({ ...tx, input: transferCall }, [other, end(ada)], [only], only), null);
+    assert.equal(calldataReference(tx, [other, end(ada)], [only], only), null);
+    assert.equal(calldataReference(tx, [begin, other], [first], first), null);
+    assert.equal(calldataReference(tx, [begin, other, end(bob)], [first], first), null);
+    assert.equal(calldataReference(tx, [begin, other, end(ada), end(ada)], [first], first), null);
+    assert.equal(calldataReference({ ...tx, input: transferCall }, [begin, other, end(ada)], [first], first), null);
   });
 }

@@ -24,6 +24,9 @@ const userOperationEvent = toEventSelector(
   'UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)',
 ).toLowerCase();
 
+/** Emitted by the entry point, in all versions, after all operations are validated and before the first is executed. */
+const beforeExecution = toEventSelector('BeforeExecution()').toLowerCase();
+
 /** A transfer to a watched wallet: its sender, and its position among the logs of its transaction. */
 export type Candidate = { from: string; ordinal: number };
 
@@ -80,8 +83,10 @@ function operationReferences(
   );
   // One event per operation, in order. Otherwise something else happened here, and nothing is concluded.
   const inStep = ends.length === operations.length && ends.every((end, i) => end.sender === operations[i]?.sender);
-  if (!inStep) return () => null;
-  const indexOf = ({ ordinal }: Candidate) => ends.findIndex((end) => end.ordinal > ordinal);
+  const begin = logs.findIndex((log) => log.address === entryPoint && log.topics[0] === beforeExecution);
+  if (!inStep || begin < 0) return () => null;
+  // What moves while operations are validated belongs to none: any account in the bundle may have moved it.
+  const indexOf = ({ ordinal }: Candidate) => (ordinal < begin ? -1 : ends.findIndex((end) => end.ordinal > ordinal));
   const counts = new Map<number, number>();
   for (const candidate of candidates) counts.set(indexOf(candidate), (counts.get(indexOf(candidate)) ?? 0) + 1);
   return (transfer) => {
