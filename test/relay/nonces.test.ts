@@ -8,7 +8,7 @@ import { findOvertaken } from '../../src/plans/collect/overtaken.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { allotAlone, approval, type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
-import { testRelayerKey } from '../support/chain/relayer.ts';
+import { lookAnew, testRelayerKey } from '../support/chain/relayer.ts';
 import { accessTo } from '../support/database.ts';
 import { makePartner } from '../support/fixtures.ts';
 import { until } from '../support/until.ts';
@@ -141,6 +141,26 @@ test('a gap that calls wait behind → transfers of nothing close it, and they a
   assert.deepEqual(await Promise.all(ids.map(f.state)), ['final', 'final']);
   const [row] = await f.db.sql`select gap_nonce from relay_accounts`;
   assert.equal(row?.gap_nonce, null);
+});
+
+test('a call is enqueued while the loop finds a gap → the gap is closed, and no later call gets a nonce in it', async () => {
+  const first = await f.mined();
+  await f.db.sql`update relay_accounts set next_nonce = ${first + 3}`;
+  const ids: string[] = [];
+  /** The loop asks this between reading an account's calls and closing its gap. */
+  const meanwhile: typeof findOvertaken = async () => {
+    ids.push(await f.allot(f.call()));
+    await dispatch(f.ctx, ids.at(-1) ?? '');
+    return new Set();
+  };
+  for (let passes = 0; passes < 2; passes++) {
+    await lookAnew(f.db);
+    await followRelays(f.ctx, f.chain, meanwhile);
+  }
+  await settled();
+  await settled();
+  assert.deepEqual(await noncesOf(ids), [first + 3, first + 4]);
+  assert.deepEqual(await Promise.all(ids.map(f.state)), ['final', 'final']);
 });
 
 test('the chain is reorganised beyond final blocks → their calls are sent again, so later calls are mined', async () => {

@@ -168,11 +168,18 @@ export async function takeNonces(
   return row.nonces.map(Number);
 }
 
-/** Goes back to a nonce that was skipped by mistake; the next call gets it. */
-export async function updateNextNonce(sql: Sql, { chainId, address }: Account, nonce: number): Promise<void> {
+/**
+ * Goes back to a nonce that was skipped by mistake; the next call gets it. Not if a call was enqueued since the account
+ * was read: that one waits behind the gap, so a transfer closes it, and no other call may get a nonce in it.
+ */
+export async function updateNextNonce(
+  sql: Sql,
+  { chainId, address }: Account,
+  { from, to }: { from: number; to: number },
+): Promise<void> {
   await sql`
-    update relay_accounts set next_nonce = ${nonce}
-    where chain_id = ${chainId} and address = ${address} and next_nonce > ${nonce}`;
+    update relay_accounts set next_nonce = ${to}
+    where chain_id = ${chainId} and address = ${address} and next_nonce = ${from}`;
 }
 
 /** Stores the last offer to close a gap; null: there is no gap. */

@@ -45,7 +45,7 @@ export async function closeGap(
     await rebroadcast(ctx, chain, [existing], true);
     return;
   }
-  if (!existing && firstLive === null) return updateNextNonce(ctx.db.sql, key, nonce);
+  if (!existing && firstLive === null) return updateNextNonce(ctx.db.sql, key, { from: account.nextNonce, to: nonce });
   const limits = limitsOf(chain);
   const offer = last ? raisedOffer(last, account, limits) : firstOffer(account, limits);
   if (!offer) return;
