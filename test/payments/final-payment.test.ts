@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
+import { callRpc } from '../../src/chain/rpc.ts';
 import { list } from '../../src/db/sql.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
@@ -104,6 +105,22 @@ test('a payment that is in another block than the confirmed one → its refund i
   assert.equal(await start(txHash, { ...final, block_hash: `0x${'1'.repeat(64)}` }), 'too_early');
   assert.equal(await start(txHash, { ...final, from_address: `0x${'1'.repeat(40)}` }), 'too_early');
   assert.equal(await start(txHash, final), 'started');
+});
+
+test('a final payment that a reorganisation removes → its surplus is not refunded while another block is in its place', async () => {
+  const request = await fixtures.request();
+  const { txHash } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 5_000_000n });
+  await fixtures.node.mine(8);
+  await fixtures.turn();
+  assert.ok((await fixtures.transfer(txHash))?.final_at);
+  assert.ok(await offered(txHash));
+  await fixtures.node.reorg(12);
+  await callRpc(fixtures.node.chain.rpcUrls[1] ?? '', 'anvil_dropAllTransactions', []);
+  await fixtures.node.mine(12);
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).proof_status, 'verified');
+  assert.equal(await offered(txHash), null);
+  assert.equal(await start(txHash, await finalOf(txHash)), 'too_early');
 });
 
 test('another merchant’s payment that is locked → not found, and not waited for', async () => {

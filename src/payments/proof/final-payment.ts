@@ -1,5 +1,7 @@
 import { confirmTransfer } from '../../chain/confirm.ts';
 import { askHeads, isFinalForAll } from '../../chain/endpoint-heads.ts';
+import { connectRpc, nullOfRpc } from '../../chain/rpc.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
@@ -10,14 +12,15 @@ const endsMs = 4_000;
 
 /**
  * Whether a payment is certain enough to refund: final for its whole value and, if the chain has several endpoints,
- * confirmed by each as final. Queries the endpoints, so no transaction may be open.
+ * confirmed by each as final. One that a reorganisation has removed since is not. Queries the endpoints, so no transaction may be open.
  */
 export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<boolean> {
   const view = await readChainView(ctx, ctx.db.sql, row.test_mode);
   const chain = view.get(Number(row.chain_id))?.chain;
   if (!chain || !standsFinal(row, BigInt(row.value), view)) return false;
-  // All endpoints have confirmed what was marked as final.
-  if (row.final_at !== null || !needsCrossCheck(chain)) return true;
+  // All endpoints have confirmed what was marked as final. Its row stays if a reorganisation removes it later.
+  if (row.final_at !== null) return !(await isBlockReplaced(chain, row));
+  if (!needsCrossCheck(chain)) return true;
   // Only the transfer's own log decides who gets the money back. The block's time, the one thing that may still differ,
   // does not matter.
   const [confirmation, ends] = await Promise.all([
@@ -26,6 +29,15 @@ export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<bo
   ]);
   const isDeep = ends !== null && isFinalForAll(ends, Number(row.block_number), BigInt(row.value), chain);
   return isDeep && (confirmation === 'agreed' || confirmation === 'altered');
+}
+
+/** Whether any endpoint that answers has another block in place of the payment's. */
+async function isBlockReplaced(chain: ChainConfig, row: TransferRow): Promise<boolean> {
+  const number = Number(row.block_number);
+  const headers = await Promise.all(
+    chain.rpcUrls.map((url) => connectRpc(url, endsMs).header(number).catch(nullOfRpc)),
+  );
+  return headers.some((header) => header !== null && header.hash !== row.block_hash);
 }
 
 /**
