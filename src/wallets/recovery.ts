@@ -14,7 +14,8 @@ import {
 } from '../auth/siwe.ts';
 import { refuseUnknownLink } from '../auth/unknown-here.ts';
 import type { Context } from '../context.ts';
-import type { Scope } from '../db/connection.ts';
+import { retryOnConflict } from '../db/conflict.ts';
+import type { Scope, Tx } from '../db/connection.ts';
 import { dayMs, hourMs } from '../lib/durations.ts';
 import { keyedHash, matchesAnyKey, newest, type SecretKey } from '../lib/encrypt.ts';
 import { bytesOfUuid, uuidOfBytes } from '../lib/ids.ts';
@@ -113,12 +114,20 @@ export async function startRecovery(
 }
 
 /**
+ * Runs a transaction that stops a recovery. Like a change by signatures it locks the merchant first, then the rest. A
+ * reset locks the wallets before the merchant, so the two can conflict.
+ */
+const stopping = <T>({ db }: Context, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  retryOnConflict(() => db.scoped(scope, work));
+
+/**
  * Cancels a merchant's recovery, whoever started it.
  *
  * @returns false if none is in progress
  */
 export async function cancelRecovery(ctx: Context, actor: Actor, scope: Scope, accountId: string): Promise<boolean> {
-  return ctx.db.scoped(scope, async (tx) => {
+  return stopping(ctx, scope, async (tx) => {
+    await lockWalletOwner(tx, scope, accountId);
     const open = await selectOpenChange(tx, scope, accountId);
     const stopped = open && (await updateStopped(tx, scope, open.id, 'cancelled', ctx.clock.now()));
     if (!stopped) return false;
@@ -268,7 +277,9 @@ export async function proveVeto(
  * @throws MerchantRefusal change_over if it had already ended
  */
 export async function vetoRecovery(ctx: Context, actor: Actor, scope: Scope, changeId: string): Promise<void> {
-  await ctx.db.scoped(scope, async (tx) => {
+  await stopping(ctx, scope, async (tx) => {
+    const change = await selectChange(tx, scope, changeId);
+    if (change) await lockWalletOwner(tx, scope, change.account_id);
     const stopped = await updateStopped(tx, scope, changeId, 'vetoed', ctx.clock.now());
     if (!stopped) throw new MerchantRefusal('change_over');
     await queueWalletNotice(ctx, tx, scope, stopped.account_id, {

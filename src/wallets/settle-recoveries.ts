@@ -65,6 +65,7 @@ async function apply(ctx: Context, due: DueChange, now: Date): Promise<boolean> 
 async function expire(ctx: Context, due: DueChange, now: Date): Promise<boolean> {
   const scope = scopeOfRow(due);
   return ctx.db.scoped(scope, async (tx) => {
+    await lockWalletOwner(tx, scope, due.account_id);
     const ended = await updateStopped(tx, scope, due.id, 'expired', now);
     if (!ended) return false;
     const { account_id: accountId, old_wallet: oldWallet } = ended;

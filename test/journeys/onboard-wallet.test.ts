@@ -14,9 +14,11 @@ import {
   cancelRecovery,
   openRecovery,
   type Recovery,
+  readOpenRecovery,
   recoveryMessage,
   signRecovery,
   startRecovery,
+  vetoRecovery,
 } from '../../src/wallets/recovery.ts';
 import { settleRecoveries } from '../../src/wallets/settle-recoveries.ts';
 import { raisedAlarms } from '../support/alarms.ts';
@@ -377,6 +379,38 @@ test('A recovery takes one signature, and none after its link has ended, however
     after48Hours(() => signOnce(late), 7 * 24 * hour + 1000),
     isOver,
   );
+});
+
+test('A recovery is cancelled or vetoed while a change by signatures ends it → the other waits, and neither fails', async () => {
+  const stops = {
+    cancelled: (id: string) => cancelRecovery(app.ctx, theService, fixtures.test, id),
+    vetoed: async (id: string) => {
+      const open = await readOpenRecovery(app.ctx, fixtures.test, id);
+      const veto = vetoRecovery(app.ctx, theService, fixtures.test, open?.id ?? '');
+      return veto.then(() => true).catch((error) => error.reason !== 'change_over' && Promise.reject(error));
+    },
+  };
+  for (const [name, stop] of Object.entries(stops)) {
+    const { merchant, next } = await recovering();
+    const { stopping } = await app.owner.begin(async (tx) => {
+      // The rows that a change to the same wallet locks, in its order.
+      await tx`select from merchants where id = ${merchant.id} for no key update`;
+      await tx`update wallets set signed_at = now() where address = ${next.address.toLowerCase()}`;
+      const stopping = stop(merchant.id);
+      stopping.catch(() => {}); // it is awaited below
+      await until(async () => {
+        const waiting = await app.db.sql`
+          select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`;
+        return waiting.length > 0;
+      }, 'it waits for the change');
+      await tx`
+        update wallet_changes set state = 'cancelled', ended_at = now()
+        where account_id = ${merchant.id} and state in ('started', 'signed')`;
+      return { stopping };
+    });
+    assert.equal(await stopping, false, name);
+    assert.equal((await actsOn(merchant.id)).at(-1)?.action, 'recovery.signed', name);
+  }
 });
 
 test('A recovery is started for merchants that have a wallet; a new one replaces one that nobody signed for', async () => {
