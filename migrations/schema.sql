@@ -149,6 +149,19 @@ create policy service on chain_blocks for ALL to quittance_service using (true) 
 grant SELECT on chain_blocks to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on chain_blocks to quittance_service;
 
+create table chain_checkpoints (
+  chain_id bigint not null,
+  number bigint not null,
+  hash text not null,
+  block_time timestamp with time zone not null,
+  constraint chain_checkpoints_chain_id_fkey FOREIGN KEY (chain_id) REFERENCES chain_cursors(chain_id),
+  constraint chain_checkpoints_pkey PRIMARY KEY (chain_id, number)
+);
+alter table chain_checkpoints enable row level security, force row level security;
+create policy owner on chain_checkpoints for ALL to quittance using (true) with check (true);
+create policy service on chain_checkpoints for ALL to quittance_service using (true) with check (true);
+grant DELETE, INSERT, SELECT, UPDATE on chain_checkpoints to quittance_service;
+
 create table chain_cursors (
   chain_id bigint not null,
   fence bigint not null,

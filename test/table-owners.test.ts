@@ -11,6 +11,7 @@ const owners: Record<string, string> = {
   audit_log: 'audit',
   authorizations: 'payments',
   chain_blocks: 'chain',
+  chain_checkpoints: 'chain',
   chain_cursors: 'chain',
   collections: 'plans',
   day_counters: 'auth',

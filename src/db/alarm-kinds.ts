@@ -85,7 +85,7 @@ const sentences: ByAlarmKind<string> = {
   'chain-final-reorged': ({ chainId, transactions }) =>
     `Chain ${chainId} reversed final transfers: ${transactions.join(', ')}`,
   'chain-deep-reorg': ({ chainId, blocks }) =>
-    `Chain ${chainId} was reorganised by more than ${blocks} blocks; they are being read again.`,
+    `Chain ${chainId} was reorganised deeper than the blocks that are stored; its last ${blocks} blocks are being read again.`,
   'verified-reorged': ({ requestId }) =>
     `The verified request ${requestId} lost its payment in a reorganisation; check its payment manually.`,
   'returned-bound': ({ requestId }) =>

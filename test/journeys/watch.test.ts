@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { confirmTransfer } from '../../src/chain/confirm.ts';
 import { poll } from '../../src/chain/reader/read.ts';
-import { callRpc } from '../../src/chain/rpc.ts';
+import { insertCursor, saveBlocks } from '../../src/chain/reader/store.ts';
+import { callRpc, toHex } from '../../src/chain/rpc.ts';
 import { chainStatus } from '../../src/chain/status.ts';
 import { checkTokens } from '../../src/chain/tokens.ts';
+import { dayMs } from '../../src/lib/durations.ts';
 import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
 import { raisedAlarms } from '../support/alarms.ts';
@@ -152,6 +154,64 @@ test('a reorganisation deeper than the stored blocks removes payments below them
   const later = await fixtures.pay(19n);
   await pollUntil(reader, () => found(later));
 });
+
+test('one of 1024 blocks, and the first, are kept as checkpoints for 31 days', async () => {
+  const lease = await fixtures.lease();
+  const chain = { chainId: 999, testMode: true };
+  const progress = { head: 3_000, final: 3_000, safe: null, finalized: null };
+  const block = (number: number, time = new Date()) => {
+    const hash = toHex(number);
+    return { number, hash, parentHash: toHex(number - 1), time, logsBloom: '0x', transactionCount: 0 };
+  };
+  const numbers = async () => {
+    const rows = await fixtures.db.sql`select number from chain_checkpoints where chain_id = 999 order by number`;
+    return rows.map(({ number }) => Number(number));
+  };
+  const save = (from: number, headers: ReturnType<typeof block>[]) =>
+    saveBlocks(fixtures.db, chain, lease, { from: block(from), headers, transfers: [], unread: [], progress });
+  await insertCursor(fixtures.db, chain.chainId, lease, block(1_020), progress);
+  await save(
+    1_020,
+    Array.from({ length: 10 }, (_, i) => block(1_021 + i)),
+  );
+  assert.deepEqual(await numbers(), [1_020, 1_024]);
+  await save(1_030, [block(2_048, new Date(Date.now() + 32 * dayMs))]);
+  assert.deepEqual(await numbers(), [2_048]);
+});
+
+for (const { name, ahead } of [
+  { name: 'the true chain has passed the stored blocks', ahead: 0 },
+  { name: 'the true chain is below all stored blocks', ahead: 700 },
+]) {
+  test(`a false chain longer than the stored blocks, and ${name} → read again from a checkpoint, and no payment is missed`, async () => {
+    const reader = await fixtures.reader();
+    const { chainId } = fixtures.node.chain;
+    const caughtUp = async () => (await fixtures.cursor())?.number === (await headNumber(fixtures.node.chain));
+    await fixtures.node.mine(1);
+    await pollUntil(reader, caughtUp);
+    const checkpoint = (await fixtures.cursor()) ?? assert.fail();
+    const paid = await fixtures.pay(21n);
+    await fixtures.node.mine(8);
+    await pollUntil(reader, caughtUp);
+    // As if blocks of another chain had been read from the checkpoint on, without the payment, and more than are stored.
+    const fork = `0x${'ef'.repeat(32)}`;
+    await fixtures.db.sql`
+      insert into chain_checkpoints (chain_id, number, hash, block_time)
+      values (${chainId}, ${checkpoint.number}, ${checkpoint.hash}, now()),
+        (${chainId}, ${checkpoint.number + 4}, ${fork}, now())`;
+    await fixtures.db.sql`delete from transfers where tx_hash = ${paid}`;
+    await fixtures.db.sql`delete from chain_blocks where number < ${checkpoint.number + 7}`;
+    await fixtures.db.sql`update chain_blocks set hash = ${fork}, number = number + ${ahead}`;
+    await fixtures.db.sql`update chain_cursors set hash = ${fork}, number = number + ${ahead}`;
+    const read = (await fixtures.cursor())?.number ?? 0;
+    reader.cursor = null; // as for a leader that starts here
+    await pollUntil(reader, () => found(paid));
+    const alarm = (await raisedAlarms(fixtures.db.sql)).get(`chain-deep-reorg:${chainId}`);
+    assert.match(alarm ?? '', new RegExp(`its last ${read - checkpoint.number} blocks are being read again`));
+    const rows = await fixtures.db.sql`select from chain_checkpoints where number > ${checkpoint.number}`;
+    assert.equal(rows.length, 0);
+  });
+}
 
 test('the only endpoint leads to another chain for a while → nothing that was read is given up', async () => {
   const foreign = await testChain({ chainId: 31_338 });

@@ -92,7 +92,7 @@ test('Alarms that earlier versions raised are shown by their kind, with today’
       'chain-8453-deep-reorg',
       'Chain 8453 was reorganised by more than 40 blocks; they are read again.',
       'chain-deep-reorg:8453',
-      'Chain 8453 was reorganised by more than 40 blocks; they are being read again.',
+      'Chain 8453 was reorganised deeper than the blocks that are stored; its last 40 blocks are being read again.',
     ],
     [
       `verified-reorged-${id}`,

@@ -7,6 +7,7 @@ import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
 import { type FinalityTag, taggedNumber } from '../tagged-blocks.ts';
 import { findFault } from '../tokens.ts';
 import { checkLinked, checkLogs, lacksAnnounced, nextRange, transferTopic } from './blocks.ts';
+import { selectKnownBlock } from './checkpoints-store.ts';
 import { type Comparison, forgetAfter, noteRead } from './comparison.ts';
 import { type Doubts, type Found, findTransfers, logsOfBlock } from './find.ts';
 import type { Lease } from './lease.ts';
@@ -129,7 +130,7 @@ async function readPass(reader: Reader, provider: RpcProvider): Promise<number> 
     return 0;
   }
   await checkStaleHead(reader, provider, view.head);
-  if (view.head.number < cursor.number && (await isJustBehind(reader, view.head))) {
+  if (view.head.number < cursor.number && (await isJustBehind(reader, provider, view.head))) {
     // If it is the only provider, wait for it. Otherwise another one may be ahead.
     if (reader.pool.other(provider)) throw new ProviderFault(`its head ${view.head.number} is behind what was read`);
     return 0;
@@ -182,12 +183,14 @@ function progressOf(chain: ChainConfig, view: View, readUpTo: number): store.Pro
 }
 
 /**
- * For a head behind the cursor: whether it is a block that was read. If so, the provider is late; otherwise the chain
- * was reorganised.
+ * For a head behind the cursor: whether it is a block that was read, or the newest block known below it is on its
+ * chain. If so, the provider is late; otherwise the chain was reorganised.
  */
-async function isJustBehind(reader: Reader, head: Header): Promise<boolean> {
-  const known = (await store.selectBlocks(reader.db, reader.chain.chainId)).get(head.number);
-  return known === undefined || known === head.hash;
+async function isJustBehind(reader: Reader, { rpc }: RpcProvider, head: Header): Promise<boolean> {
+  const known = await selectKnownBlock(reader.db, reader.chain.chainId, head.number);
+  if (!known) return true;
+  const theirs = known.number === head.number ? head : await rpc.header(known.number);
+  return theirs === null || theirs.hash === known.hash;
 }
 
 async function checkStaleHead(reader: Reader, provider: RpcProvider, head: Header): Promise<void> {

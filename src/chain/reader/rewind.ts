@@ -1,13 +1,14 @@
 import { type Header, RpcError } from '../rpc.ts';
 import { findFault } from '../tokens.ts';
+import { selectKnownBlock } from './checkpoints-store.ts';
 import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
 import * as store from './store.ts';
 
 /**
  * Walks back from the cursor to the last block that the provider's chain shares with what was read, and removes
- * everything after it. If even the oldest stored block is not shared, reading restarts just before that one, or before
- * payments below it whose blocks are gone too.
+ * everything after it. If even the oldest stored block is not shared, reading restarts at the newest checkpoint or block
+ * of a payment that is.
  *
  * @returns the new cursor
  * @throws ProviderFault when the provider contradicts itself, another provider or the configuration
@@ -25,7 +26,7 @@ export async function rewind(
   if (fault) throw new ProviderFault(fault);
   const blocks = await store.selectBlocks(db, chain.chainId);
   const top = Math.min(at.number, head.number);
-  await askSecondEndpoint(reader, provider, top, blocks.get(top));
+  await askSecondEndpoint(reader, provider, await selectKnownBlock(db, chain.chainId, top));
   const { ancestor, shared } = await findAncestor(provider, blocks, top, head);
   if (shared && ancestor.number === at.number) {
     throw new ProviderFault(`block ${at.number} is on its chain, but not the parent of the next`);
@@ -39,15 +40,15 @@ export async function rewind(
 }
 
 /**
- * From where to read again where no stored block is on the chain any more. Finality can be further behind than the
- * stored blocks reach, so payments that are not final may be in blocks below them that are gone as well. The blocks of
- * these payments are searched for the newest one that is still on the chain: all below it are on the chain too.
+ * From where to read again where no stored block is on the chain any more: a false chain can be longer than the stored
+ * blocks reach. The checkpoints below them, and the blocks of payments that are not final, are searched for the newest
+ * one that is on the chain: all below it are on the chain too.
  *
  * @param before the block before the oldest stored one
  * @throws ProviderFault, RpcError
  */
 async function findDeeper(reader: Reader, provider: RpcProvider, before: Header): Promise<Header> {
-  const blocks = await store.selectUnsettledBlocks(reader.db, reader.chain.chainId, before.number);
+  const blocks = await store.selectKnownBlocks(reader.db, reader.chain.chainId, before.number);
   const readHeader = async (number: number) => {
     const header = number === before.number ? before : await provider.rpc.header(number);
     if (header?.number !== number) throw new ProviderFault(`it does not have block ${number} below its head`);
@@ -62,25 +63,24 @@ async function findDeeper(reader: Reader, provider: RpcProvider, before: Header)
     if (header.hash === block.hash) [found, end] = [header, middle];
     else gone = middle + 1;
   }
-  // If the newest stands, nothing below the stored blocks was lost.
-  if (gone === 0) return before;
+  if (blocks.length === 0) return before;
   return found ?? readHeader(Math.max(0, (blocks.at(-1) as store.Cursor).number - 1));
 }
 
 /** One provider alone cannot remove blocks that another still has. */
-async function askSecondEndpoint(reader: Reader, provider: RpcProvider, number: number, ours: string | undefined) {
+async function askSecondEndpoint(reader: Reader, provider: RpcProvider, ours: store.Cursor | null) {
   const other = reader.pool.other(provider);
-  if (!other || ours === undefined) return;
+  if (!other || !ours) return;
   let theirs: Header | null;
   try {
-    theirs = await other.rpc.header(number);
+    theirs = await other.rpc.header(ours.number);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     reader.pool.failed(other, error);
     return;
   }
-  if (theirs?.hash === ours)
-    throw new ProviderFault(`${other.rpc.host} still has the block ${number} that it took back`);
+  if (theirs?.hash === ours.hash)
+    throw new ProviderFault(`${other.rpc.host} still has the block ${ours.number} that it took back`);
 }
 
 async function findAncestor(

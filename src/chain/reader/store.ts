@@ -5,6 +5,7 @@ import { chunksOf } from '../../lib/chunks.ts';
 import { updateVariantFees } from '../relay/store.ts';
 import type { Header, Log } from '../rpc.ts';
 import type { Bindings } from './bindings.ts';
+import { checkpointsIn, deleteCheckpointsAfter, insertCheckpoints } from './checkpoints-store.ts';
 import type { Lease } from './lease.ts';
 import { type RemovedRow, type RemovedTransfer, toRemoved } from './removed.ts';
 import { clearReversed, type MinedAgain, raiseReversed } from './reversed-store.ts';
@@ -69,12 +70,14 @@ export async function selectBlocks(db: Database, chainId: number): Promise<Map<n
 }
 
 const maxUnsettled = 10_000;
+const maxKnown = 20_000;
 
 /**
- * The newest blocks up to a number with transfers that a reorganisation may still remove, newest first: those that are
- * not final for every amount, and those with payments that count and were not confirmed in time.
+ * The newest blocks up to a number that are known and may be gone, newest first: checkpoints, and blocks with transfers
+ * that a reorganisation may still remove. These are transfers that are not final for every amount, and payments that
+ * count and were not confirmed in time.
  */
-export async function selectUnsettledBlocks(db: Database, chainId: number, upTo: number): Promise<Cursor[]> {
+export async function selectKnownBlocks(db: Database, chainId: number, upTo: number): Promise<Cursor[]> {
   // Materialized: a plan that goes down through all blocks of the chain would read years of payments that are final.
   const rows = await db.sql<{ number: string; hash: string }[]>`
     with unsettled as materialized (
@@ -89,8 +92,9 @@ export async function selectUnsettledBlocks(db: Database, chainId: number, upTo:
     )
     select block_number as number, min(block_hash) as hash
     from (table unsettled union all table unmatched
-      union all select block_number, block_hash from young where final_at is null) known
-    where block_number <= ${upTo} group by block_number order by block_number desc limit ${maxUnsettled}`;
+      union all select block_number, block_hash from young where final_at is null
+      union all select number, hash from chain_checkpoints where chain_id = ${chainId}) known
+    where block_number <= ${upTo} group by block_number order by block_number desc limit ${maxKnown}`;
   return rows.map((row) => ({ number: Number(row.number), hash: row.hash }));
 }
 
@@ -109,7 +113,9 @@ export async function insertCursor(db: Database, chainId: number, lease: Lease, 
         ${progress.safe}, ${progress.finalized}, now())
       on conflict (chain_id) do nothing returning chain_id`;
     // Otherwise another process has started it, perhaps long ago, and may know another block of this number.
-    if (started.length > 0) await insertBlocks(tx, chainId, [head]);
+    if (started.length === 0) return;
+    await insertBlocks(tx, chainId, [head]);
+    await insertCheckpoints(tx, chainId, [head]);
   });
 }
 
@@ -183,6 +189,7 @@ export async function saveBlocks(
   await db.transaction(async (tx) => {
     await moveCursor(tx, chain.chainId, lease, { from, to: last, progress });
     await insertBlocks(tx, chain.chainId, headers.slice(-keptBlocks));
+    await insertCheckpoints(tx, chain.chainId, checkpointsIn(headers));
     await insertTransfers(tx, chain, transfers);
     await updateVariantFees(tx, transfers);
     for (const one of unread) await insertUnread(tx, chain.chainId, one);
@@ -280,6 +287,7 @@ export async function rewindTo(
     const { to: ancestor } = move;
     await moveCursor(tx, chainId, lease, move);
     await tx`delete from chain_blocks where chain_id = ${chainId} and number > ${ancestor.number}`;
+    await deleteCheckpointsAfter(tx, chainId, ancestor.number);
     await deleteUnreadAfter(tx, chainId, ancestor.number);
     await insertBlocks(tx, chainId, [ancestor]);
     const rows = await tx<RemovedRow[]>`
