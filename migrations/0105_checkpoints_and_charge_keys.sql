@@ -12,3 +12,8 @@ alter table chain_checkpoints enable row level security, force row level securit
 create policy owner on chain_checkpoints to current_user using (true) with check (true);
 create policy service on chain_checkpoints to quittance_service using (true) with check (true);
 grant select, insert, update, delete on chain_checkpoints to quittance_service;
+
+-- The ids and references of a plan's requests are made with a key of its own, so that they stay the same when
+-- SECRET_KEYS changes. A plan that is older gets one with its next charge.
+
+alter table plans add column charge_key uuid;

@@ -753,6 +753,7 @@ create table plans (
   reserve_percent integer not null default 0,
   after_past_due text not null default 'link'::text,
   foreseen_on date,
+  charge_key uuid,
   constraint plans_after_past_due_check CHECK ((after_past_due = ANY (ARRAY['link'::text, 'end'::text]))),
   constraint plans_cap_fiat_int_check CHECK (((cap_fiat_int >= 1) AND (cap_fiat_int <= 2147483647))),
   constraint plans_check CHECK (((state = 'ended'::text) OR (num_nulls(name, customer_name, next_on) = 0))),

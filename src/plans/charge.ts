@@ -5,8 +5,8 @@ import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import { nestedInScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
 import { mapFew } from '../lib/concurrency/map-few.ts';
-import { keyedHash, newest } from '../lib/encrypt.ts';
-import { uuidOfBytes } from '../lib/ids.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { bytesOfUuid, uuidOfBytes } from '../lib/ids.ts';
 import { parseStrictJson } from '../lib/text/strict-json.ts';
 import type { MailBranding } from '../mail/layout.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
@@ -24,6 +24,7 @@ import {
   insertCharge,
   lockDue,
   type NamedPlan,
+  type PlanRow,
   selectDue,
   updateCharged,
   updateChargeFailed,
@@ -117,7 +118,11 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: NamedPlan, now
   const number = plan.charges + 1;
   // After a missed date the next one may be past, too: its turn comes after other plans'.
   const dueAt = next && new Date(Math.max(startOf(next.nextOn).getTime(), now.getTime() + 1));
-  await updateCharged(tx, scope, plan, next && dueAt && { ...next, dueAt }, now);
+  await updateCharged(tx, scope, plan, next && dueAt && { ...next, dueAt }, {
+    now,
+    chargeKey: chargeKeyOf(inner, plan),
+  });
+  const secret = secretOf(inner, plan);
   const mandate = plan.collect === 'automatic' ? await readActiveMandate(tx, scope, plan.id) : null;
   const { row: request } = await createInScope(
     inner,
@@ -135,7 +140,8 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: NamedPlan, now
       ...(mandate !== null && { expiry_minutes: collectMinutes }),
     },
     {
-      id: requestIdOf(inner, plan.id, next_on),
+      id: requestIdOf(secret, plan.id, next_on),
+      referenceKey: secret,
       keyOrder: keyOrderOf(plan.metadata),
       allowedMinutes: [collectMinutes],
     },
@@ -149,13 +155,26 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: NamedPlan, now
   await queueCustomerMail(inner, tx, scope, { requestId: request.id, purpose: 'ask', ...mail });
 }
 
+/** The key of a plan that has none: the same, however often the database loses it. */
+function chargeKeyOf({ config }: Pick<Context, 'config'>, { id }: PlanRow): string {
+  return uuidOfBytes(keyedHash(newest(config.secretKeys), 'charge', id).subarray(0, 16));
+}
+
+/**
+ * With what the ids and references of a plan's requests are made: its own key, which stays when SECRET_KEYS changes.
+ * The first charge of a plan from before plans had one is made as it was then.
+ */
+function secretOf({ config }: Pick<Context, 'config'>, { id, charge_key: key }: PlanRow): SecretKey {
+  return key === null ? newest(config.secretKeys) : { id, key: bytesOfUuid(key) };
+}
+
 /**
  * The id of the request for a date of a plan: always the same, and its reference with it. If the database loses a
  * charge, for example because a backup is restored, the charge that is made again is found as paid on the chain, and
  * the contract refuses to charge it twice. Like other ids it begins with its time.
  */
-function requestIdOf({ config }: Pick<Context, 'config'>, planId: string, dueOn: Day): string {
-  const bytes = keyedHash(newest(config.secretKeys), 'charge', `${planId} ${dueOn}`).subarray(0, 16);
+function requestIdOf(secret: SecretKey, planId: string, dueOn: Day): string {
+  const bytes = keyedHash(secret, 'charge', `${planId} ${dueOn}`).subarray(0, 16);
   bytes.writeUIntBE(startOf(dueOn).getTime(), 0, 6);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6); // version 7
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8); // the variant of RFC 9562

@@ -61,6 +61,7 @@ export async function createPlan(
       id: randomUUID(),
       accountId,
       formKey,
+      chargeKey: randomUUID(),
       fiatCode: currency,
       language,
       dueAt: startOf(plan.firstOn),

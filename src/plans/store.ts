@@ -42,6 +42,8 @@ export type PlanRow = {
   ended_at: Date | null;
   /** When the customer stopped the mails; null while each new request is mailed. */
   mails_stopped_at: Date | null;
+  /** The key of its requests' ids and references; null if it has made none since it has one. */
+  charge_key: string | null;
 };
 
 /** The state of a plan, in one word. `failing`: active, but the due charge could not be made. */
@@ -62,6 +64,7 @@ export type StoredPlan = NewPlan & {
   id: string;
   accountId: string;
   formKey: string;
+  chargeKey: string;
   fiatCode: string;
   language: string;
   dueAt: Date;
@@ -72,12 +75,12 @@ export async function insertPlan(tx: Tx, scope: Scope, plan: StoredPlan): Promis
   const [row] = await tx<PlanRow[]>`
     insert into plans as p (partner_id, test_mode, id, account_id, form_key, name, fiat_int, fiat_code, customer_name,
       customer_email, customer_phone, language, metadata, period, every, first_on, max_charges, next_on, due_at, created_at,
-      collect, cap_fiat_int, reserve_percent, after_past_due)
+      collect, cap_fiat_int, reserve_percent, after_past_due, charge_key)
     values (${scope.partnerId}, ${scope.testMode}, ${plan.id}, ${plan.accountId}, ${plan.formKey}, ${plan.name},
       ${plan.fiatInt}, ${plan.fiatCode}, ${plan.customerName}, ${plan.customerEmail}, ${plan.customerPhone},
       ${plan.language}, ${plan.metadata}, ${plan.period}, ${plan.every}, ${plan.firstOn}, ${plan.maxCharges},
       ${plan.firstOn}, ${plan.dueAt}, ${plan.createdAt}, ${plan.collect}, ${plan.capFiatInt}, ${plan.reservePercent},
-      ${plan.afterPastDue})
+      ${plan.afterPastDue}, ${plan.chargeKey})
     returning ${planColumns(tx)}`;
   if (!row) throw new Error('a plan was not stored');
   return row;
@@ -265,20 +268,24 @@ export async function lockDue(tx: Tx, scope: Scope, id: string, now: Date): Prom
   return row ?? null;
 }
 
-/** Counts a charge and moves on to the next one, or ends the plan if there is none. */
+/**
+ * Counts a charge and moves on to the next one, or ends the plan if there is none.
+ *
+ * @param chargeKey for the charges after this one, if it has no key yet
+ */
 export async function updateCharged(
   tx: Tx,
   scope: Scope,
   { id, charges }: PlanRow,
   next: { slot: number; nextOn: Day; dueAt: Date } | null,
-  now: Date,
+  { now, chargeKey }: { now: Date; chargeKey: string },
 ): Promise<void> {
   const course = next
     ? tx`slot = ${next.slot}, next_on = ${next.nextOn}, due_at = ${next.dueAt}, failure = null, failures = 0,
         failed_at = null`
     : endedColumns(tx, now);
   const { count } = await tx`
-    update plans p set charges = p.charges + 1, ${course}
+    update plans p set charges = p.charges + 1, charge_key = coalesce(p.charge_key, ${chargeKey}::uuid), ${course}
     where ${inScope(tx, scope)} and p.id = ${id} and p.state = 'active' and p.charges = ${charges}`;
   if (count !== 1) throw new Error(`plan ${id} changed while it was locked`);
 }

@@ -5,6 +5,7 @@ import { compileCheck } from '../auth/validate.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
+import type { SecretKey } from '../lib/encrypt.ts';
 import { CreateRequest } from './contract.ts';
 import { createRequest } from './create.ts';
 import { selectCreateFacts, selectExpiries } from './create-in-scope-store.ts';
@@ -14,7 +15,7 @@ import type { RequestRow } from './store.ts';
 const checkFields = compileCheck(CreateRequest);
 
 type ManualFields = CreateFields & { idempotency_key: string };
-type More = { id?: string; keyOrder?: Map<string, string[]>; allowedMinutes?: number[] };
+type More = { id?: string; referenceKey?: SecretKey; keyOrder?: Map<string, string[]>; allowedMinutes?: number[] };
 type Created = { row: RequestRow; replayed: boolean };
 
 /**
@@ -56,7 +57,7 @@ export async function createManually(ctx: Context, actor: Actor, scope: Scope, f
  * Creates a request for a merchant or for a plan: the same call as by API, with the same rules and reserved amount,
  * without a key. Its `created_at` is known once the surrounding transaction has committed.
  *
- * @param more `id`: the request's; `keyOrder`: the keys of `metadata` in the order written; `allowedMinutes`: values
+ * @param more `id`: the request's; `referenceKey`: of its reference; `keyOrder`: the keys of `metadata` in the order written; `allowedMinutes`: values
  * of `expiry_minutes` that are allowed whatever the partner has chosen
  * @throws Refusal partner_disabled, and everything that `createRequest` refuses
  */
@@ -64,7 +65,7 @@ export async function createInScope(
   ctx: Context,
   scope: Scope,
   fields: CreateFields,
-  { id = randomUUIDv7(), keyOrder = new Map(), allowedMinutes = [] }: More = {},
+  { id = randomUUIDv7(), referenceKey, keyOrder = new Map(), allowedMinutes = [] }: More = {},
 ): Promise<Created> {
   const body: Record<string, unknown> = { ...fields };
   const facts = await selectCreateFacts(ctx.db.sql, scope, body);
@@ -76,7 +77,7 @@ export async function createInScope(
     defaultExpiryMinutes: facts.default_expiry_minutes,
   };
   const faults = checkFields(body);
-  return createRequest(ctx, { id, caller, facts, body, keyOrder, faults, ordered: 'at commit' });
+  return createRequest(ctx, { id, referenceKey, caller, facts, body, keyOrder, faults, ordered: 'at commit' });
 }
 
 /** How long a manual request may last, in minutes. */

@@ -2,7 +2,7 @@ import type { Caller } from '../auth/gate.ts';
 import { offeredChainIds } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
 import { type FieldFault, refuseFields } from '../errors.ts';
-import { keyedHash, newest } from '../lib/encrypt.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { modeOf } from '../lib/mode.ts';
 import { currencyFaults } from '../rates/currency-field.ts';
 import { type Quote, usableRate } from '../rates/quote.ts';
@@ -27,6 +27,8 @@ export type CreateFacts = {
 export type CreateCall = {
   /** The id that the request will have. */
   id: string;
+  /** The key of its reference, if that is not the newest secret key. */
+  referenceKey?: SecretKey | undefined;
   body: Record<string, unknown>;
   keyOrder: Map<string, string[]>;
   faults: FieldFault[];
@@ -71,7 +73,7 @@ export function planCreate(ctx: Context, caller: Caller, facts: CreateFacts, cal
     customerPhone: fields.customer_phone ?? null,
     metadata: metadataText(fields.metadata, call.keyOrder.get('metadata')),
     walletAddress: wallet,
-    reference: keyedHash(newest(ctx.config.secretKeys), 'reference', call.id).subarray(0, 16),
+    reference: keyedHash(call.referenceKey ?? newest(ctx.config.secretKeys), 'reference', call.id).subarray(0, 16),
     expiryMinutes,
   };
 }

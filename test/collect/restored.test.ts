@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, test } from 'node:test';
 import { dayMs, minuteMs } from '../../src/lib/durations.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
 
 let of: CollectFixtures;
-before(async () => {
+beforeEach(async () => {
   of = await collectFixtures();
 });
-after(() => of?.stop());
+afterEach(() => of?.stop());
 
 /** As if a backup from before the plan's first charge was restored, and the chain read again since. */
 async function forgetCharge(plan: { id: string; first_on: string }, requestId: string): Promise<void> {
@@ -28,27 +29,37 @@ async function forgetCharge(plan: { id: string; first_on: string }, requestId: s
   });
 }
 
-test('A charge that a restored backup does not know is found on the chain, and no customer pays it twice', async () => {
-  const plan = await of.plan();
-  const payer = await of.payer(100_000_000n);
-  await of.agree(plan, payer);
-  await of.turn();
-  const [lost] = await of.requests(plan);
-  assert.equal(lost?.proof_status, 'verified');
-  const paid = await of.balance(payer.address);
-  await forgetCharge(plan, lost?.id ?? '');
+for (const { when, hasKey, newKeys } of [
+  { when: 'with the same secret keys', hasKey: true, newKeys: [] },
+  { when: 'for a plan from before plans had keys', hasKey: false, newKeys: [] },
+  { when: 'after a new secret key was put in front', hasKey: true, newKeys: [{ id: 'new', key: randomBytes(32) }] },
+]) {
+  test(`A charge that a restored backup does not know is found on the chain ${when}, and no customer pays it twice`, async () => {
+    const plan = await of.plan();
+    const payer = await of.payer(100_000_000n);
+    await of.agree(plan, payer);
+    const forgetKey = () => of.db.sql`update plans set charge_key = null where id = ${plan.id}`;
+    if (!hasKey) await forgetKey();
+    await of.turn();
+    const [lost] = await of.requests(plan);
+    assert.equal(lost?.proof_status, 'verified');
+    const paid = await of.balance(payer.address);
+    await forgetCharge(plan, lost?.id ?? '');
+    if (!hasKey) await forgetKey();
+    of.ctx.config.secretKeys.unshift(...newKeys);
 
-  await of.turn();
-  await of.turn();
-  const [found, ...others] = await of.requests(plan);
-  assert.deepEqual([found?.id, found?.proof_status, found?.tx_hash], [lost?.id, 'verified', lost?.tx_hash]);
-  assert.equal(others.length, 0);
-  assert.deepEqual(
-    (await of.collections(plan)).map(({ state }) => state),
-    ['charged'],
-  );
-  // The contract allows another charge, and the next date has not come.
-  await of.forward(27 * dayMs + minuteMs);
-  await of.turn();
-  assert.equal(await of.balance(payer.address), paid);
-});
+    await of.turn();
+    await of.turn();
+    const [found, ...others] = await of.requests(plan);
+    assert.deepEqual([found?.id, found?.proof_status, found?.tx_hash], [lost?.id, 'verified', lost?.tx_hash]);
+    assert.equal(others.length, 0);
+    assert.deepEqual(
+      (await of.collections(plan)).map(({ state }) => state),
+      ['charged'],
+    );
+    // The contract allows another charge, and the next date has not come.
+    await of.forward(27 * dayMs + minuteMs);
+    await of.turn();
+    assert.equal(await of.balance(payer.address), paid);
+  });
+}
