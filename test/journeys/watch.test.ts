@@ -190,6 +190,9 @@ for (const { name, ahead } of [
     await fixtures.node.mine(1);
     await pollUntil(reader, caughtUp);
     const checkpoint = (await fixtures.cursor()) ?? assert.fail();
+    const kept = await fixtures.pay(22n);
+    await pollUntil(reader, () => found(kept));
+    const last = (await fixtures.cursor()) ?? assert.fail();
     const paid = await fixtures.pay(21n);
     await fixtures.node.mine(8);
     await pollUntil(reader, caughtUp);
@@ -199,6 +202,7 @@ for (const { name, ahead } of [
       insert into chain_checkpoints (chain_id, number, hash, block_time)
       values (${chainId}, ${checkpoint.number}, ${checkpoint.hash}, now()),
         (${chainId}, ${checkpoint.number + 4}, ${fork}, now())`;
+    await fixtures.db.sql`update transfers set judged_at = now(), final_at = now() where tx_hash = ${kept}`;
     await fixtures.db.sql`delete from transfers where tx_hash = ${paid}`;
     await fixtures.db.sql`delete from chain_blocks where number < ${checkpoint.number + 7}`;
     await fixtures.db.sql`update chain_blocks set hash = ${fork}, number = number + ${ahead}`;
@@ -206,9 +210,12 @@ for (const { name, ahead } of [
     const read = (await fixtures.cursor())?.number ?? 0;
     reader.cursor = null; // as for a leader that starts here
     await pollUntil(reader, () => found(paid));
-    const alarm = (await raisedAlarms(fixtures.db.sql)).get(`chain-deep-reorg:${chainId}`);
-    assert.match(alarm ?? '', new RegExp(`its last ${read - checkpoint.number} blocks are being read again`));
-    const rows = await fixtures.db.sql`select from chain_checkpoints where number > ${checkpoint.number}`;
+    const alarms = await raisedAlarms(fixtures.db.sql);
+    assert.equal(alarms.get(`chain-final-reorged:${chainId}`), undefined, 'the final payment still stands');
+    const alarm = alarms.get(`chain-deep-reorg:${chainId}`);
+    assert.match(alarm ?? '', new RegExp(`its last ${read - last.number} blocks are being read again`));
+    const rows = await fixtures.db.sql`
+      select from chain_checkpoints where chain_id = ${chainId} and number > ${checkpoint.number}`;
     assert.equal(rows.length, 0);
   });
 }

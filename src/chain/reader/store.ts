@@ -69,13 +69,13 @@ export async function selectBlocks(db: Database, chainId: number): Promise<Map<n
   return new Map(rows.map((row) => [Number(row.number), row.hash]));
 }
 
-const maxUnsettled = 10_000;
+const maxNewest = 10_000;
 const maxKnown = 20_000;
 
 /**
- * The newest blocks up to a number that are known and may be gone, newest first: checkpoints, and blocks with transfers
- * that a reorganisation may still remove. These are transfers that are not final for every amount, and payments that
- * count and were not confirmed in time.
+ * The newest blocks up to a number that are known, newest first: checkpoints, blocks with transfers as far back as these
+ * reach, and those of payments that are not settled. Final transfers are among them, because the operator is told that
+ * all of these after the block that is found are gone.
  */
 export async function selectKnownBlocks(db: Database, chainId: number, upTo: number): Promise<Cursor[]> {
   // Materialized: a plan that goes down through all blocks of the chain would read years of payments that are final.
@@ -84,15 +84,15 @@ export async function selectKnownBlocks(db: Database, chainId: number, upTo: num
       select block_number, block_hash from transfers where chain_id = ${chainId} and counts and final_at is null
     ), unmatched as materialized (
       select block_number, block_hash from transfers where chain_id = ${chainId} and judged_at is null
-    ), young as materialized (
-      select block_number, block_hash, final_at from transfers
-      where chain_id = ${chainId} and block_number <= ${upTo}
-        and block_number > (select final_number from chain_cursors where chain_id = ${chainId})
-      order by block_number desc limit ${maxUnsettled}
+    ), newest as materialized (
+      select block_number, block_hash from transfers
+      where chain_id = ${chainId} and block_number <= ${upTo} and block_number > (
+        select least(c.final_number, (select min(k.number) from chain_checkpoints k where k.chain_id = c.chain_id))
+        from chain_cursors c where c.chain_id = ${chainId})
+      order by block_number desc limit ${maxNewest}
     )
     select block_number as number, min(block_hash) as hash
-    from (table unsettled union all table unmatched
-      union all select block_number, block_hash from young where final_at is null
+    from (table unsettled union all table unmatched union all table newest
       union all select number, hash from chain_checkpoints where chain_id = ${chainId}) known
     where block_number <= ${upTo} group by block_number order by block_number desc limit ${maxKnown}`;
   return rows.map((row) => ({ number: Number(row.number), hash: row.hash }));
