@@ -6,6 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
 import { canAfford } from '../../src/chain/relay/afford.ts';
 import { limitsOf } from '../../src/config/chains.ts';
+import { minuteMs } from '../../src/lib/durations.ts';
 import { authorizationCall, type SignedAuthorization } from '../../src/payments/authorized/authorization.ts';
 import { readAuthorizations } from '../../src/payments/authorized/progress.ts';
 import { submitAuthorization } from '../../src/payments/authorized/submit.ts';
@@ -384,4 +385,18 @@ test('a contract wallet whose check burns gas → not sent', async () => {
   await f.node.fund(wallet.address, BigInt(request.usdc_micro));
   const signed = await f.sign(request, wallet, { signature: `0x${'ab'.repeat(100)}` });
   assert.equal((await f.submit(request, signed)).kind, 'refused');
+});
+
+test('the chain makes no block until the validity of a sent one is over → another wallet’s is refused: it may be mined, and not read', async () => {
+  const request = await f.request({ expiryMinutes: 60 });
+  const [first, other] = [await f.sign(request, await f.payer()), await f.payer()];
+  await unmined(async () => {
+    assert.equal((await f.submit(request, first)).kind, 'sent');
+    f.clock.forward(8 * minuteMs);
+    const second = await f.sign(request, other);
+    assert.equal((await f.submit(request, second)).kind, 'other_under_way');
+    assert.deepEqual(await progress(request), ['sent']);
+  });
+  await f.settle();
+  assert.equal((await f.read(request)).proof_status, 'verified');
 });

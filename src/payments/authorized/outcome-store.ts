@@ -1,7 +1,7 @@
 import type { RelayState } from '../../chain/relay/relay.ts';
 import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
-import type { AuthorizationKey } from './store.ts';
+import { type AuthorizationKey, readUntil } from './store.ts';
 
 /** An authorization that was submitted, with the call that executes it and its transfer, if one was read. */
 export type SubmittedAuthorizationRow = {
@@ -10,6 +10,7 @@ export type SubmittedAuthorizationRow = {
   relay_state: RelayState | null;
   hash: Hex | null;
   succeeded: boolean | null;
+  read_until: Date | null;
   transfer_hash: Hex | null;
 };
 
@@ -22,6 +23,7 @@ export async function selectSubmittedAuthorization(
 ): Promise<SubmittedAuthorizationRow | null> {
   const [row] = await tx<SubmittedAuthorizationRow[]>`
     select a.valid_before, a.value, r.state as relay_state, r.hash, r.succeeded,
+      ${readUntil(tx)} as read_until,
       (select t.tx_hash from transfers t
         where t.partner_id = a.partner_id and t.test_mode = a.test_mode and t.from_address = a.authorizer
           and t.chain_id = a.chain_id and t.token_address = a.token_address and t.authorization_nonce = a.nonce

@@ -11,6 +11,7 @@ const row: SubmittedAuthorizationRow = {
   relay_state: 'sent',
   hash: ours,
   succeeded: null,
+  read_until: now,
   transfer_hash: null,
 };
 const stateOf = (change: Partial<SubmittedAuthorizationRow>) => outcomeOf({ ...row, ...change }, now).state;

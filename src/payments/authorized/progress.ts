@@ -32,16 +32,20 @@ export async function readAuthorizations(
   return rows.flatMap((row) => (row.relay_state === null ? [] : [describe(row, now)]));
 }
 
-type Call = Pick<AuthorizationRow, 'relay_state' | 'succeeded' | 'valid_before'>;
+type Call = Pick<AuthorizationRow, 'relay_state' | 'succeeded' | 'valid_before' | 'read_until'>;
 
 /**
  * Whether the call of an authorization will not execute it: it failed in its block, or can no longer be mined. A token
- * executes nothing whose time has ended. If a reorganisation executes it after all, an authorization that was signed
- * again under the same nonce cannot be executed.
+ * executes nothing whose time has ended. But once the call was sent, it may be in a block that is not read yet, as while
+ * no endpoint answers, and another payment would be the second. If a reorganisation executes it after all, an
+ * authorization that was signed again under the same nonce cannot be executed.
  */
-export function hasFailed({ relay_state, succeeded, valid_before }: Call, now: Date): boolean {
+export function hasFailed({ relay_state, succeeded, valid_before, read_until }: Call, now: Date): boolean {
   if (relay_state === 'lost' || succeeded === false) return true;
-  return relay_state !== 'final' && now.getTime() > valid_before.getTime() + readLateMs;
+  if (relay_state === 'final' || succeeded) return false;
+  if (now.getTime() <= valid_before.getTime() + readLateMs) return false;
+  const wasSent = relay_state === 'sent' || relay_state === 'mined';
+  return !wasSent || (read_until !== null && read_until >= valid_before);
 }
 
 function describe(row: AuthorizationRow, now: Date): AuthorizationProgress {

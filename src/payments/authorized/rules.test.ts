@@ -88,7 +88,8 @@ test('an authorization → signed under the token’s own domain', () => {
 });
 
 test('a call that failed in its block, or is not mined in time, executes nothing any more', () => {
-  const row = { relay_state: 'sent', succeeded: null, valid_before: inMinutes(10) } as AuthorizationRow;
+  const [valid_before, read_until] = [inMinutes(10), inMinutes(11)];
+  const row = { relay_state: 'sent', succeeded: null, valid_before, read_until } as AuthorizationRow;
   assert.equal(hasFailed(row, now), false);
   assert.equal(hasFailed({ ...row, relay_state: 'mined', succeeded: true }, now), false);
   assert.equal(hasFailed({ ...row, relay_state: 'mined', succeeded: false }, now), true);
@@ -96,5 +97,8 @@ test('a call that failed in its block, or is not mined in time, executes nothing
   assert.equal(hasFailed({ ...row, relay_state: 'lost' }, now), true);
   assert.equal(hasFailed(row, inMinutes(11)), false, 'its block may be read late');
   assert.equal(hasFailed(row, inMinutes(13)), true);
-  assert.equal(hasFailed({ ...row, relay_state: 'final', succeeded: true }, inMinutes(13)), false);
+  assert.equal(hasFailed({ ...row, read_until: inMinutes(9) }, inMinutes(13)), false, 'its block may not be read yet');
+  assert.equal(hasFailed({ ...row, relay_state: 'allotted', read_until: inMinutes(9) }, inMinutes(13)), true);
+  for (const relay_state of ['mined', 'final'] as const)
+    assert.equal(hasFailed({ ...row, relay_state, succeeded: true }, inMinutes(13)), false);
 });

@@ -33,6 +33,8 @@ export type AuthorizationRow = {
   hash: Hex | null;
   /** Whether the mined transaction succeeded; null before it is known. */
   succeeded: boolean | null;
+  /** The time of the newest block of its chain that was read. */
+  read_until: Date | null;
 };
 
 const isKey = (sql: Sql | Tx, { chainId, tokenAddress, authorizer, nonce }: AuthorizationKey) => sql`
@@ -133,6 +135,9 @@ const asSigned = (tx: Tx) => tx`
   and t.value = a.value and t.to_address = (select q.wallet_address from requests q
     where (q.partner_id, q.test_mode, q.id) = (a.partner_id, a.test_mode, a.request_id))`;
 
+/** The time of the newest block that was read of the chain of an authorization `a`. */
+export const readUntil = (tx: Tx) => tx`(select c.block_time from chain_cursors c where c.chain_id = a.chain_id)`;
+
 const maxOfRequest = 50;
 
 /**
@@ -142,7 +147,7 @@ const maxOfRequest = 50;
 export function selectUnread(tx: Tx, scope: Scope, requestId: string): Promise<AuthorizationRow[]> {
   return tx<AuthorizationRow[]>`
     select a.chain_id, a.token_address, a.authorizer, a.nonce, a.value, a.valid_before, a.handed_in_at, a.failures,
-      a.relay_id, r.state as relay_state, r.hash, r.succeeded
+      a.relay_id, r.state as relay_state, r.hash, r.succeeded, ${readUntil(tx)} as read_until
     from authorizations a
       left join relay_transactions r on r.id = a.relay_id
         and (r.partner_id, r.test_mode) = (a.partner_id, a.test_mode)
