@@ -2,17 +2,68 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Pace } from './pace.ts';
 import { type ClaimedDelivery, claimDue } from './queue-store.ts';
+import type { Frontier } from './receivers-store.ts';
 import { maxPosts } from './rules.ts';
 
-/** Claims what is due, as far as there is room. */
-export async function claim(ctx: Context, pace: Pace, free: number): Promise<ClaimedDelivery[]> {
-  if (free <= 0) return [];
-  return claimDue(ctx.db.sql, pace.rooms(), {
-    lease: randomUUID(),
-    free: Math.min(free, maxPosts),
-    freeUnproven: pace.freeUnproven(),
-    window: pace.window,
-    firstWaitMs: ctx.config.webhookScheduleMs[0] ?? 0,
-    keyIds: ctx.config.secretKeys.map(({ id }) => id),
-  });
+/** A claim that looks everywhere and takes longer reads what it need not. */
+const slowMs = 50;
+
+/**
+ * Claims what is due, one claim after the other. Usually each claim looks everywhere. If that was slow, claims begin
+ * where it found something, until they must look everywhere again: an event that became due in the past meanwhile (it
+ * was committed late, its time was set by hand, or the database's clock was set back) is seen by those only.
+ */
+export class Claims {
+  readonly #ctx: Context;
+  readonly #everywhereEveryMs: number;
+  readonly #slowMs: number;
+  #frontier: Frontier | null = null;
+  #everywhereAt = Number.NEGATIVE_INFINITY;
+  #wasSlow = false;
+  /** How often something changed that a frontier does not include. */
+  #changes = 0;
+
+  /** @param everywhereEveryMs the maximum time between claims that look everywhere */
+  constructor(ctx: Context, everywhereEveryMs: number, slow = slowMs) {
+    this.#ctx = ctx;
+    this.#everywhereEveryMs = everywhereEveryMs;
+    this.#slowMs = slow;
+  }
+
+  /** Claims what is due, as far as there is room. */
+  async next(pace: Pace, free: number): Promise<ClaimedDelivery[]> {
+    if (free <= 0) return [];
+    const startedAt = performance.now();
+    const changes = this.#changes;
+    const known = this.lookEverywhereInMs() > 0 ? this.#frontier : null;
+    const { db, config } = this.#ctx;
+    const { claimed, frontier } = await claimDue(db.sql, pace.rooms(), {
+      lease: randomUUID(),
+      free: Math.min(free, maxPosts),
+      freeUnproven: pace.freeUnproven(),
+      window: pace.window,
+      firstWaitMs: config.webhookScheduleMs[0] ?? 0,
+      keyIds: config.secretKeys.map(({ id }) => id),
+      from: known ?? 'everywhere',
+      findsFrontier: this.#wasSlow,
+    });
+    if (known === null) {
+      this.#everywhereAt = startedAt;
+      this.#wasSlow = performance.now() - startedAt > this.#slowMs;
+    }
+    this.#frontier = this.#wasSlow && this.#changes === changes ? frontier : null;
+    return claimed;
+  }
+
+  /** The next claim looks everywhere: an endpoint may take events that it did not take before. */
+  lookEverywhere(): void {
+    this.#changes++;
+    this.#frontier = null;
+  }
+
+  /** How soon a claim must look everywhere; infinite if each does. */
+  lookEverywhereInMs(): number {
+    if (this.#frontier === null) return Number.POSITIVE_INFINITY;
+    return this.#everywhereAt + this.#everywhereEveryMs - performance.now();
+  }
 }

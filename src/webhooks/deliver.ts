@@ -4,7 +4,7 @@ import { makeSleeper } from '../lib/concurrency/sleeper.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { jitter, pause } from '../lib/time.ts';
 import { createDeliveryDeps, type DeliveryDeps } from './attempt.ts';
-import { claim } from './claim.ts';
+import { Claims } from './claim.ts';
 import { activateDueSecrets } from './endpoint.ts';
 import { LeasedWork } from './leased-work.ts';
 import { Pace } from './pace.ts';
@@ -35,7 +35,9 @@ export async function startDelivering(
 ): Promise<void> {
   const sleeper = makeSleeper();
   const work = new LeasedWork(ctx, deps, pace, sleeper);
+  const claims = new Claims(ctx, pollMs);
   const onChange = (change: Change) => {
+    if (change.kind === 'endpoint' || change.kind === 'anything') claims.lookEverywhere();
     if (change.kind === 'deliveries' || change.kind === 'anything') sleeper.wake();
     if (change.kind !== 'endpoint') return;
     work
@@ -57,13 +59,14 @@ export async function startDelivering(
       // While this process is at its limit, most polls would find nothing it could take.
       const isNearLimit = free < minClaim;
       const skip = isNearLimit && performance.now() < pollAgainAt;
-      const claimed = skip ? [] : await claim(ctx, pace, free);
+      const claimed = skip ? [] : await claims.next(pace, free);
       if (!skip) pollAgainAt = performance.now() + crowdedPollMs;
       await work.begin(claimed);
       if (claimed.length >= minClaim) continue;
       await pause(restMs, signal);
       if (claimed.length > 0) continue;
-      await sleeper.sleep(isNearLimit ? crowdedPollMs : jitter(pollMs, 0.2), signal);
+      const idleMs = Math.min(jitter(pollMs, 0.2), claims.lookEverywhereInMs());
+      await sleeper.sleep(isNearLimit ? crowdedPollMs : idleMs, signal);
     } catch (error) {
       ctx.log.error({ err: error }, 'deliveries could not be claimed');
       await pause(afterErrorMs, signal);

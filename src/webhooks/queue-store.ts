@@ -3,6 +3,7 @@ import { plainArray } from '../db/plain-array.ts';
 import { keyIdIn } from '../db/secret-keys.ts';
 import type { Fragment } from '../db/sql.ts';
 import { endpointKey } from './endpoint-key.ts';
+import { type Frontier, frontierFound, receivers, receiversFrom } from './receivers-store.ts';
 import { activateAfterMs, type Health, leaseMs, type Next, probeAfterFailures, provenForMs } from './rules.ts';
 
 /** An endpoint as a claim found it. All deliveries that were claimed with it share this object. */
@@ -49,6 +50,10 @@ export type ClaimLimits = {
   firstWaitMs: number;
   /** The ids of the secret keys that this process has: it can sign with what they encrypted. */
   keyIds: readonly string[];
+  /** Where it begins: everywhere, or where an earlier claim found something. */
+  from: 'everywhere' | Frontier;
+  /** Whether it says where the next one may begin. */
+  findsFrontier: boolean;
 };
 
 /**
@@ -59,24 +64,28 @@ export type ClaimLimits = {
  * rows. Rows that another process is claiming are skipped; expired leases are taken over. Endpoints that this process
  * cannot sign for are left to others. The data of an endpoint comes once, with its first delivery.
  */
-export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLimits): Promise<ClaimedDelivery[]> {
-  const { lease, free, freeUnproven, window, firstWaitMs, keyIds } = limits;
+export async function claimDue(
+  sql: Sql,
+  rooms: EndpointRoom[],
+  limits: ClaimLimits,
+): Promise<{ claimed: ClaimedDelivery[]; frontier: Frontier | null }> {
+  const { lease, free, freeUnproven, window, firstWaitMs, keyIds, from, findsFrontier } = limits;
   const isDue = sql`d.state = 'waiting' and d.next_attempt_at <= now()
     and (d.lease_until is null or d.lease_until <= now())
     ${firstWaitMs > 0 ? sql`and (d.attempts > 0 or d.next_attempt_at <= now() - ${firstWaitMs} * interval '1 ms')` : sql``}`;
   const takesEvents = sql`e.url is not null and e.disabled_at is null and ${canSign(sql, keyIds)}`;
-  const rows = await sql<ClaimedRow[]>`
-    with recursive ${receivers(sql)}, probing as (
+  const rows = await sql<(ClaimedRow | FrontierRow)[]>`
+    with recursive ${from === 'everywhere' ? receivers(sql) : receiversFrom(sql, from)}, probing as (
       update webhook_endpoints e set probe_at = now() + ${leaseMs} * interval '1 ms'
       from (
-        select e.partner_id, e.test_mode from webhook_endpoints e join receivers using (partner_id, test_mode)
+        select e.partner_id, e.test_mode, r.from_at from webhook_endpoints e join receivers r using (partner_id, test_mode)
         where e.failures >= ${probeAfterFailures} and coalesce(e.probe_at, '-infinity') <= now() and ${takesEvents}
           and exists (select from webhook_deliveries d
-            where d.partner_id = e.partner_id and d.test_mode = e.test_mode and ${isDue})
+            where d.partner_id = e.partner_id and d.test_mode = e.test_mode and d.next_attempt_at >= r.from_at and ${isDue})
         limit ${Math.ceil(freeUnproven / 2)} for update of e skip locked
       ) p
       where e.partner_id = p.partner_id and e.test_mode = p.test_mode
-      returning e.*
+      returning e.*, 1, 0, false, p.from_at
     ), ready as (
       select e.*, coalesce(l.room, ${window}::int) as room, coalesce(l.held, 0) as held,
         coalesce(l.proven, e.failures = 0 and e.last_success_at > now() - ${provenForMs} * interval '1 ms', false) as proven,
@@ -90,7 +99,7 @@ export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLim
           order by d.next_attempt_at limit 1) first
       where e.failures < ${probeAfterFailures} and coalesce(l.room, 1) > 0 and ${takesEvents}
       union all
-      select p.*, 1, 0, false, '-infinity' from probing p
+      select * from probing
     ), open as (
       select r.*, case
           when r.proven then least(r.room, greatest(1, ${free}::int / count(*) over ()))
@@ -115,29 +124,26 @@ export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLim
       where u.proven or u.place <= ${freeUnproven}
       order by u.turn, u.failed desc limit ${free}
     )
+    ${
+      findsFrontier
+        ? sql`, claimed as (${leasing(sql, lease)}), frontier as (${frontierFound(sql)})
+      select * from claimed full join frontier on false`
+        : leasing(sql, lease)
+    }`;
+  const isClaimed = (row: ClaimedRow | FrontierRow) => row.id !== null;
+  const found = rows.find((row) => !isClaimed(row)) as FrontierRow | undefined;
+  const frontier = found?.since && found.overdue ? { since: found.since, overdue: found.overdue } : null;
+  return { claimed: withEndpoints(rows.filter(isClaimed) as ClaimedRow[], lease), frontier };
+}
+
+/** Leases the deliveries of the query `chosen`. */
+const leasing = (sql: Sql, lease: string): Fragment => sql`
     update webhook_deliveries d set lease = ${lease}, lease_until = now() + ${leaseMs} * interval '1 ms'
     from chosen c
     where d.partner_id = c.partner_id and d.test_mode = c.test_mode and d.id = c.id
     returning d.partner_id, d.test_mode, d.id, d.request_id, d.event, d.body, d.attempts,
       case when c.url is not null then d.lease_until end as lease_until, c.url, c.secret, c.pending_secret, c.pending_since,
       c.failures, c.failing_since, c.last_success_at, c.disabled_reason, c.probe, c.proven`;
-  return withEndpoints(rows, lease);
-}
-
-/**
- * The query `receivers`, after `with recursive`: the partners and modes with waiting deliveries, and when the first of
- * these is due (`from_at`). Each step looks up the next one in the index, so the cost does not grow with deliveries.
- */
-export const receivers = (sql: Sql): Fragment => sql`
-  receivers as (
-    (select partner_id, test_mode, next_attempt_at as from_at from webhook_deliveries
-      where state = 'waiting' order by partner_id, test_mode, next_attempt_at limit 1)
-    union all
-    select next.* from receivers r cross join lateral (
-      select d.partner_id, d.test_mode, d.next_attempt_at from webhook_deliveries d
-      where d.state = 'waiting' and (d.partner_id, d.test_mode) > (r.partner_id, r.test_mode)
-      order by d.partner_id, d.test_mode, d.next_attempt_at limit 1) next
-  )`;
 
 /**
  * Whether these keys suffice to sign for an endpoint `e`: while a secret is pending, signatures are made with both, and
@@ -156,6 +162,8 @@ function canSign(sql: Sql, keyIds: readonly string[]): Fragment {
 type ClaimedRow = Omit<ClaimedDelivery, 'lease' | 'endpoint'> & {
   [key in keyof ClaimedEndpoint]: ClaimedEndpoint[key] | null;
 };
+
+type FrontierRow = { id: null; since: string | null; overdue: string | null };
 
 function withEndpoints(rows: ClaimedRow[], lease: string): ClaimedDelivery[] {
   const endpoints = new Map<string, ClaimedEndpoint>();

@@ -1,6 +1,6 @@
 import type { Scope, Sql } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
-import { receivers } from './queue-store.ts';
+import { receivers } from './receivers-store.ts';
 import { probeAfterFailures } from './rules.ts';
 
 export type StuckDelivery = {

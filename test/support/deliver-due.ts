@@ -1,7 +1,7 @@
 import type { Context } from '../../src/context.ts';
 import { makeSleeper } from '../../src/lib/concurrency/sleeper.ts';
 import type { DeliveryDeps } from '../../src/webhooks/attempt.ts';
-import { claim } from '../../src/webhooks/claim.ts';
+import { Claims } from '../../src/webhooks/claim.ts';
 import { activateDueSecrets } from '../../src/webhooks/endpoint.ts';
 import { LeasedWork } from '../../src/webhooks/leased-work.ts';
 import { Pace } from '../../src/webhooks/pace.ts';
@@ -19,7 +19,7 @@ export async function deliverDue(ctx: Context, deps: DeliveryDeps): Promise<numb
   await activateDueSecrets(ctx);
   const pace = new Pace(maxWindow);
   const work = new LeasedWork(ctx, deps, pace, makeSleeper());
-  const claimed = await claim(ctx, pace, maxPosts);
+  const claimed = await new Claims(ctx, 0).next(pace, maxPosts);
   await work.begin(claimed);
   await work.settled(passMs);
   return claimed.length;
