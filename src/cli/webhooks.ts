@@ -6,6 +6,8 @@ import { modeOf } from '../lib/mode.ts';
 import { parseInstant } from '../lib/time.ts';
 import { type DeliveryState, type LoggedDelivery, listDeliveries } from '../webhooks/delivery-log.ts';
 import { activateSecret, enableEndpoint, readEndpoint, rotateSecret, setUrl } from '../webhooks/endpoint.ts';
+import { readDeliveryHealth } from '../webhooks/health.ts';
+import type { DeliveryHealth } from '../webhooks/health-store.ts';
 import { replayAllSince, replayDelivery } from '../webhooks/replay.ts';
 import { commandLine, unknownPartner } from './acting.ts';
 import { type Arguments, type Command, numberOption, option, testModeOption, UsageFault, word } from './command.ts';
@@ -71,6 +73,12 @@ const enable: Command = {
   },
 };
 
+/** Why waiting events have no next attempt; null if they have one. */
+function whyHeld({ url, disabled_at }: DeliveryHealth): string | null {
+  if (url === null) return 'No webhook URL is set. Events wait until there is one: see `webhook set`.';
+  return disabled_at && 'The endpoint is disabled. Events wait until it is enabled: see `webhook enable`.';
+}
+
 const deliveries: Command = {
   name: 'webhook deliveries',
   usage: `${where} [--state waiting|delivered|exhausted] [--limit 50] [--offset 0]`,
@@ -83,7 +91,12 @@ const deliveries: Command = {
       limit: numberOption(args, 'limit', { min: 1, max: 100, fallback: 50 }),
       offset: numberOption(args, 'offset', { min: 0, max: 1_000_000, fallback: 0 }),
     });
-    return { deliveries: page.deliveries.map(shown), has_more: page.hasMore };
+    const held = whyHeld(await readDeliveryHealth(ctx, scope));
+    return {
+      deliveries: page.deliveries.map((delivery) => shown(delivery, held === null)),
+      has_more: page.hasMore,
+      ...(held !== null && page.deliveries.some(({ state }) => state === 'waiting') ? { advice: held } : {}),
+    };
   },
 };
 
@@ -129,7 +142,8 @@ function stateOption(args: Arguments): { state?: DeliveryState } {
   throw new UsageFault('--state must be waiting, delivered or exhausted.');
 }
 
-function shown(delivery: LoggedDelivery) {
+/** @param sends whether the endpoint takes events */
+function shown(delivery: LoggedDelivery, sends: boolean) {
   const { id, request_id, event, state, attempts, next_attempt_at, created_at, delivered_at, log } = delivery;
   const last = log.at(-1);
   return {
@@ -138,7 +152,7 @@ function shown(delivery: LoggedDelivery) {
     event,
     state,
     attempts,
-    next_attempt_at: state === 'waiting' ? next_attempt_at.toISOString() : null,
+    next_attempt_at: sends && state === 'waiting' ? next_attempt_at.toISOString() : null,
     created_at: created_at.toISOString(),
     delivered_at: delivered_at?.toISOString() ?? null,
     last_answer: last?.status_code ?? last?.error ?? null,

@@ -108,6 +108,27 @@ describe('webhook commands', () => {
     await run('webhook set', { partner: other.slug, mode: 'test', url: 'http://127.0.0.1:9/' });
   });
 
+  test('events of a partner without a URL, or with a disabled endpoint → no next attempt, and why', async () => {
+    const { partner, test: scope } = await makePartner(fixtures.db);
+    const at = { partner: partner.slug, mode: 'test' };
+    await makeEvents(fixtures.db, scope);
+    const list = async () => {
+      const { deliveries, advice } = await run('webhook deliveries', at);
+      return { next: (deliveries as { next_attempt_at: string | null }[])[0]?.next_attempt_at, advice };
+    };
+    const unset = await list();
+    assert.equal(unset.next, null);
+    assert.match(String(unset.advice), /webhook set/);
+    await run('webhook set', { ...at, url: 'http://127.0.0.1:9/' });
+    const sent = await list();
+    assert.ok(sent.next);
+    assert.equal(sent.advice, undefined);
+    await fixtures.db.sql`update webhook_endpoints set disabled_at = now() where partner_id = ${partner.id}`;
+    const disabled = await list();
+    assert.equal(disabled.next, null);
+    assert.match(String(disabled.advice), /webhook enable/);
+  });
+
   test('deliveries shows each event with its attempts, newest first, in pages', async () => {
     const receiver = await startReceiver({ behave: behaviours.status(500) });
     receivers.push(receiver);
