@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import fastify from 'fastify';
 import { Places } from '../lib/concurrency/places.ts';
-import { sendEvents } from './event-stream.ts';
+import { endEventStream, openEventStream, sendEvents, writeEvent } from './event-stream.ts';
 
 const watch = () => [];
 
@@ -98,4 +100,49 @@ test('what a stream reports cannot be read → an ordinary error, and its place 
   assert.equal((await app.inject('/')).statusCode, 500);
   assert.equal(streams.places.take('a'), true);
   await app.close();
+});
+
+/** A stream whose reader reads nothing, and what a handler does with it. */
+async function unread(work: (stream: ReturnType<typeof openEventStream>) => Promise<void>): Promise<void> {
+  const app = fastify();
+  const done = Promise.withResolvers<void>();
+  app.get('/', (_request, reply) => {
+    work(openEventStream(reply)).then(done.resolve, done.reject);
+  });
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  const reader = connect(Number(port), '127.0.0.1').pause();
+  reader.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+  try {
+    await done.promise;
+  } finally {
+    reader.destroy();
+    await app.close();
+  }
+}
+
+test('a reader that reads nothing → its connection is closed before much waits in memory', {
+  timeout: 60_000,
+}, async () => {
+  const message = `data: ${'a'.repeat(20_000)}\n\n`;
+  await unread(async (stream) => {
+    let most = 0;
+    for (let written = 0; !stream.destroyed; written++) {
+      assert.ok(written < 10_000, 'it is cut off at some time');
+      writeEvent(stream, message);
+      most = Math.max(most, stream.writableLength);
+      await setImmediate();
+    }
+    assert.ok(most < 100_000, `${most} bytes`);
+  });
+});
+
+test('a stream that ends unread → its connection is closed all the same', { timeout: 60_000 }, async () => {
+  await unread(async (stream) => {
+    while (stream.writableLength < 50_000) {
+      writeEvent(stream, 'a'.repeat(10_000));
+      await setImmediate();
+    }
+    endEventStream(stream);
+    await once(stream, 'close');
+  });
 });

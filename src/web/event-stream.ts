@@ -11,6 +11,11 @@ const gatherMs = 200;
 /** The interval of heartbeats. They reveal lost connections, and keep proxies from closing idle ones. */
 const restMs = 25_000;
 
+/** How much of a stream may wait in memory for its reader, besides one message. */
+const maxUnreadBytes = 65_536;
+/** How long the reader of a stream that has ended may take for the rest. */
+const endWithinMs = 5_000;
+
 /** An event, not a comment, because browser code does not see comments. */
 const heartbeat = 'event: here\ndata: 1\n\n';
 
@@ -23,7 +28,10 @@ const streams = new WeakSet<ServerResponse>();
 /** Whether a response is a stream, which stays open while a page is shown. */
 export const isEventStream = (response: ServerResponse): boolean => streams.has(response);
 
-/** Begins a stream of server-sent events that caches and proxies do not buffer. The caller writes to it and ends it. */
+/**
+ * Begins a stream of server-sent events that caches and proxies do not buffer. The caller writes to it (`writeEvent`)
+ * and ends it (`endEventStream`).
+ */
 export function openEventStream(reply: FastifyReply): ServerResponse {
   reply.hijack();
   streams.add(reply.raw);
@@ -35,6 +43,23 @@ export function openEventStream(reply: FastifyReply): ServerResponse {
     'x-content-type-options': 'nosniff',
     'x-request-id': reply.request.id,
   });
+}
+
+/**
+ * Writes to a stream. If its reader has left so much of it unread, the connection is closed: a browser that only
+ * stalled connects again, and one that never reads cannot fill the memory.
+ */
+export function writeEvent(stream: ServerResponse, text: string): void {
+  if (stream.writableLength > maxUnreadBytes) stream.destroy();
+  else stream.write(text);
+}
+
+/** Ends a stream, and closes its connection if its reader does not take the rest. */
+export function endEventStream(stream: ServerResponse): void {
+  const cut = setTimeout(() => stream.destroy(), endWithinMs);
+  stream.once('close', () => clearTimeout(cut));
+  if (stream.closed) clearTimeout(cut);
+  stream.end();
 }
 
 /** The event streams of one area's pages. They end when `ending` aborts. */
@@ -85,7 +110,7 @@ async function report(
   onError: (error: unknown) => void,
 ): Promise<void> {
   const stream = openEventStream(reply);
-  stream.write(': here\n\n');
+  writeEvent(stream, ': here\n\n');
   let [changed, stir] = [true, () => {}];
   const wake = () => {
     changed = true;
@@ -106,13 +131,13 @@ async function report(
       const lastChanged = changed;
       changed = false;
       if (lastChanged && !(await goesOn())) {
-        stream.write('event: over\ndata: 1\n\n');
+        writeEvent(stream, 'event: over\ndata: 1\n\n');
         break;
       }
-      if (!over.aborted) stream.write(lastChanged ? 'data: changed\n\n' : heartbeat);
+      if (!over.aborted) writeEvent(stream, lastChanged ? 'data: changed\n\n' : heartbeat);
     }
   } finally {
     for (const end of ends) end();
-    stream.end();
+    endEventStream(stream);
   }
 }

@@ -5,6 +5,7 @@ import { minuteMs } from '../../lib/durations.ts';
 import { pause } from '../../lib/time.ts';
 import { findMisdirected, type MisdirectedPayment } from '../../payments/unmatched/misdirected.ts';
 import type { Words } from '../../ui/language.ts';
+import { writeEvent } from '../../web/event-stream.ts';
 import { type Checkout, readCheckout } from '../read.ts';
 import { isOver } from '../state.ts';
 import { liveAnswer, waitsForMoney } from './answer.ts';
@@ -90,7 +91,7 @@ export class OpenPages {
       if (!checkout) return;
       page.confirming = checkout.state.kind === 'confirming';
       const state = JSON.stringify(liveAnswer(checkout));
-      stream.write(state === lastSent ? signOfLife : `data: ${state}\n\n`);
+      writeEvent(stream, state === lastSent ? signOfLife : `data: ${state}\n\n`);
       lastSent = state;
       if (isOver(checkout.state)) return;
       refreshing ??= waitsForMoney(checkout)
@@ -105,7 +106,7 @@ export class OpenPages {
     const pollAt = performance.now() + pollAfterMs(this.#pages.size);
     let isWoken = await woken;
     while (!isWoken && performance.now() < pollAt) {
-      stream.write(signOfLife);
+      writeEvent(stream, signOfLife);
       isWoken = await nextWake(page);
     }
     await pause(gatherMs, this.#ending.signal);

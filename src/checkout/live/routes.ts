@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { findMisdirected } from '../../payments/unmatched/misdirected.ts';
 import { wordsFor } from '../../ui/language.ts';
-import { openEventStream } from '../../web/event-stream.ts';
+import { endEventStream, openEventStream } from '../../web/event-stream.ts';
 import { payRoute } from '../paths.ts';
 import { readCheckout } from '../read.ts';
 import { liveAnswer, waitsForMoney } from './answer.ts';
@@ -53,7 +53,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       ctx.log.warn({ err: error, request_id: request.id }, 'a live page could not be updated');
     } finally {
       leave();
-      stream.end();
+      endEventStream(stream);
     }
   });
 }
