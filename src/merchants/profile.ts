@@ -1,9 +1,10 @@
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
-import { takeOfDay } from '../auth/day-count.ts';
+import { type MaxToPerson, personSubject, takeOfDay, takeOfPerson, takeTogether } from '../auth/day-count.ts';
 import type { Context } from '../context.ts';
-import type { Scope } from '../db/connection.ts';
+import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
+import { mailboxOf } from '../lib/text/email.ts';
 import { oneLine } from '../lib/text/one-line.ts';
 import { type NewMail, queueMail } from '../mail/outbox.ts';
 import { isKnownCurrency } from '../rates/known.ts';
@@ -28,6 +29,8 @@ export type ProfileChange = { accountId: string; typed: Typed; notice: Omit<NewM
  * Per merchant and day (UTC). Each change mails the earlier address, and nobody has proved that it is the merchant's.
  */
 const maxEmailChanges = 10;
+/** How many such mails a day one mailbox is sent: whoever can become one merchant can become many. */
+const maxNotices: MaxToPerson = { ofPartner: 50, ofMerchant: maxEmailChanges };
 
 /**
  * Changes a merchant's profile. If its e-mail address changes, the earlier address is notified.
@@ -49,8 +52,7 @@ export async function changeProfile(
     const names = Object.keys(profile) as (keyof Profile)[];
     const changed = names.filter((name) => profile[name] !== before[name]);
     const left = changed.includes('email') ? before.email : null;
-    const counted = { subject: accountId, max: maxEmailChanges };
-    if (left !== null && !(await takeOfDay(tx, scope, 'email_change', counted)))
+    if (left !== null && !(await mayLeave(ctx, tx, scope, { accountId, left })))
       return { faults: { email: 'changedTooOften' } };
     if (changed.length > 0) await updateProfile(tx, scope, accountId, profile);
     if (left !== null) await queueMail(ctx, tx, { recipient: left, ...notice });
@@ -66,6 +68,22 @@ export async function changeProfile(
     }
     return { changed, currency };
   });
+}
+
+/** Counts a change that leaves an address; false when a limit is reached. */
+function mayLeave(
+  { config }: Pick<Context, 'config'>,
+  tx: Tx,
+  scope: Scope,
+  { accountId, left }: { accountId: string; left: string },
+): Promise<boolean> {
+  const person = personSubject(config, scope, mailboxOf(left));
+  return takeTogether(
+    tx,
+    async (inner) =>
+      (await takeOfDay(inner, scope, 'email_change', { subject: accountId, max: maxEmailChanges })) &&
+      takeOfPerson(inner, scope, 'email_change_mail', { accountId, person, max: maxNotices }),
+  );
 }
 
 function readProfile(typed: Typed): { profile: Profile; faults: Record<string, ProfileFault> } {

@@ -186,6 +186,27 @@ test('A change of the profile › takes no second connection while it holds one'
   assert.ok('changed' in outcome && outcome.changed.includes('email'), JSON.stringify(outcome));
 });
 
+test('Profiles of many merchants that take somebody’s address and leave it → fifty mails a day, then no such change', async () => {
+  const notice = { subject: 'Changed', body: '' };
+  const left = async (n: number) => {
+    const { id } = await makeMerchant(app.db, scope);
+    let isRefused = false;
+    for (let turn = 0; turn < 5; turn++) {
+      await app.db.sql`update merchants set email = ${`cro.wd+${n}@example.org`} where id = ${id}`;
+      const typed = { email: `own-${turn}@example.com`, display_currency: 'EUR', business_name: 'A', country: 'DE' };
+      const outcome = await changeProfile(app.ctx, theService, scope, { accountId: id, typed, notice });
+      if ('faults' in outcome) isRefused ||= outcome.faults.email === 'changedTooOften';
+    }
+    return isRefused;
+  };
+  assert.equal(await left(0), false);
+  let refused = 0;
+  for (let n = 1; n < 15; n++) if (await left(n)) refused++;
+  assert.ok(refused > 0);
+  const [row] = await app.db.sql`select count(*)::int as mails from mails where recipient like 'cro.wd+%'`;
+  assert.ok(row?.mails > 40 && row?.mails <= 50, `${row?.mails} mails`);
+});
+
 test('Plans of many merchants of a partner › mail one address so many times a day, and no merchant’s use up the others’', async () => {
   const person = personSubject(app.ctx.config, scope, mailboxOf('planned@example.org'));
   await app.db.scoped(scope, async (tx) => {
