@@ -7,6 +7,7 @@ import { machineAheadMs } from '../db/database-clock.ts';
 import { missingKeys } from '../db/secret-keys.ts';
 import { isWritable } from '../db/writable.ts';
 import { within } from '../lib/time.ts';
+import { listRates } from '../rates/list.ts';
 import { countDue } from '../webhooks/stuck.ts';
 import { callSeconds } from './call-metrics.ts';
 
@@ -47,6 +48,7 @@ export function openRegistry(ctx: Context): Registry {
     [],
     async (self) => self.set(await countDue(ctx, maxDueCounted)),
   );
+  rateGauges(ctx, gauge);
   gauge('quittance_secret_keys_missing', 'Secret keys that other nodes use and this one lacks', [], async (self) => {
     self.set((await missingKeys(ctx.db.sql, ctx.config.secretKeys)).length);
   });
@@ -101,6 +103,18 @@ type MakeGauge = (
   collect: (self: Gauge) => Promise<void>,
   keepsLast?: boolean,
 ) => Gauge;
+
+/** Every create needs a rate. What an operator has set does not age. */
+function rateGauges(ctx: Context, gauge: MakeGauge): void {
+  const read = forOneScrape(() => listRates(ctx));
+  gauge('quittance_rates_age_seconds', 'How long ago rates were last fetched', [], async (self) => {
+    const fetched = (await read()).flatMap(({ fetched_at }) => (fetched_at === null ? [] : [Date.parse(fetched_at)]));
+    self.set((ctx.clock.now().getTime() - Math.max(Number.NEGATIVE_INFINITY, ...fetched)) / 1000);
+  });
+  gauge('quittance_rates_unusable', 'Currencies whose rate is too old for new requests', [], async (self) => {
+    self.set((await read()).filter(({ usable }) => !usable).length);
+  });
+}
 
 /** The label `address` names only the operator's own wallets. */
 function relayerGauges(ctx: Context, gauge: MakeGauge): void {

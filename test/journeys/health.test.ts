@@ -111,6 +111,28 @@ test('GET /readyz › another node started with a key in front that this one lac
   await app.db.sql`delete from secret_key_marks where key_id = 'fresh'`;
 });
 
+test('GET /metrics › rates grow old → their age, and how many cannot be used; one that an operator set can', async () => {
+  const read = async () => {
+    const metrics = { host: '127.0.0.1', port: null, token };
+    const node = await buildMetricsServer({ ...app.ctx, config: testConfig({ metrics }) });
+    const { body } = await node.inject({ url: '/metrics', headers: bearer.headers });
+    await node.close();
+    const value = (name: string) => new RegExp(`^quittance_rates_${name} (\\S+)$`, 'm').exec(body)?.[1];
+    return { age: value('age_seconds'), unusable: value('unusable') };
+  };
+  const { sql } = app.db;
+  await sql`delete from rates`;
+  assert.deepEqual(await read(), { age: '+Inf', unusable: '0' });
+  await sql`
+    insert into rates (code, rate, sources, fetched_at) values ('EUR', '0.9', '[]', now() - interval '1 minute'),
+      ('CHF', '0.9', '[]', now() - interval '11 minutes'), ('GBP', '0.9', '[]', now() - interval '12 minutes')`;
+  const { age, unusable } = await read();
+  assert.ok(Number(age) >= 60 && Number(age) < 600, `${age} s`);
+  assert.equal(unusable, '2');
+  await sql`insert into rate_overrides (code, rate) values ('GBP', '0.8')`;
+  assert.equal((await read()).unusable, '1');
+});
+
 test('METRICS_PORT › figures and details are there and nowhere else; with a token they ask for it there', async () => {
   await withNode({}, { port: 9464 }, async ({ url, metricsUrl }) => {
     assert.match((await send(metricsUrl, 'GET', '/metrics')).text, /quittance_webhooks_due 0/);
