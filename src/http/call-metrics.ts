@@ -17,6 +17,21 @@ const known = new Map<string, { observe(seconds: number): void }>();
 /** Probes come every second, whether anybody uses the service or not: they would hide that calls of others fail. */
 const probes = new Set(['/healthz', '/readyz', '/metrics']);
 
+const nameOf = (route: string | null): string => (route?.startsWith('/api/') ? route : 'pages');
+
+const startedAtZero = new Set<string>();
+
+/**
+ * Reports that no call of a route has failed yet. `rate` and `increase` count from the first value that they see, so
+ * without this one they would miss all failures up to it.
+ */
+export function countFailuresFromZero(route: string): void {
+  const name = nameOf(route);
+  if (startedAtZero.has(name)) return;
+  startedAtZero.add(name);
+  callSeconds.zero({ route: name, status: '5xx' });
+}
+
 /**
  * Counts a call that was answered. Event streams are not counted, because they last as long as a page is open, and
  * neither are probes.
@@ -25,7 +40,7 @@ const probes = new Set(['/healthz', '/readyz', '/metrics']);
  */
 export function recordAnswered(response: ServerResponse, route: string | null, seconds: number): void {
   if (isEventStream(response) || (route !== null && probes.has(route))) return;
-  const name = route?.startsWith('/api/') ? route : 'pages';
+  const name = nameOf(route);
   const status = `${Math.floor(response.statusCode / 100)}xx`;
   const key = `${status} ${name}`;
   let histogram = known.get(key);

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { inNetworks } from '../lib/networks.ts';
 import { openTrail, type RemoteSpan } from '../lib/trace.ts';
 import { inTrail, type Trail } from '../lib/trail.ts';
-import { recordAnswered } from './call-metrics.ts';
+import { countFailuresFromZero, recordAnswered } from './call-metrics.ts';
 
 /**
  * Gives each call its trail: every log line of the call has its `x-request-id`, and if tracing is on, the call is a
@@ -13,6 +13,7 @@ import { recordAnswered } from './call-metrics.ts';
 export function followCalls(app: FastifyInstance, ctx: Context): void {
   const isProxy = inNetworks(ctx.config.trustProxy);
   app.decorateRequest('trail');
+  app.addHook('onRoute', ({ url }) => countFailuresFromZero(url));
   app.addHook('onRequest', (request, reply, done) => {
     const startedAt = performance.now();
     const trail = trailOf(request, isProxy(request.socket.remoteAddress));

@@ -259,6 +259,14 @@ test('GET /metrics › calls are counted, and probes are not, or many of them wo
   });
 });
 
+test('GET /metrics › no call has failed → each endpoint’s failures are 0 already, so that Prometheus sees the first one', async () => {
+  await withNode({}, { token }, async ({ url }) => {
+    const { text } = await send(url, 'GET', '/metrics', bearer);
+    for (const route of ['/api/v1/requests/:request_id', '/api/v1/accounts'])
+      assert.ok(text.includes(`\nquittance_call_seconds_count{route="${route}",status="5xx"} 0\n`), route);
+  });
+});
+
 test('GET /metrics › alarms cannot be read in time → those read last are still reported, and end once they can', async () => {
   const db = connect(app.access, { service: 1, scoped: 1 });
   const held = Promise.withResolvers<void>();
