@@ -7,7 +7,9 @@ import { errorPage, sendAccessChanged } from '../web/error-page.ts';
 
 /** Turns any error into a response: JSON for programs, a page for people. */
 export function answerError(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = toRefusal(error);
+  const hasLeft = isOfClient(error, request);
+  if (hasLeft) ctx.log.debug({ err: error }, 'a client left before its call had arrived');
+  const refusal = hasLeft ? refuse('malformed_http') : toRefusal(error);
   const [status] = errors[refusal.code];
   const { message } = refusal;
   if (status >= 500) {
@@ -25,6 +27,14 @@ export function answerError(ctx: Context, error: unknown, request: FastifyReques
   return reply
     .type('application/json; charset=utf-8')
     .send(JSON.stringify({ ok: false, error: refusal.code, message, ...refusal.extra }));
+}
+
+/**
+ * Whether the client's connection ended before its call had arrived. Its code, ECONNRESET, is also that of a lost
+ * database, which alarms the operator; anybody can cause this one.
+ */
+function isOfClient(error: unknown, { raw }: FastifyRequest): boolean {
+  return error instanceof Error && error === raw.errored;
 }
 
 function toRefusal(error: unknown): Refusal {

@@ -105,6 +105,30 @@ test('Malformed HTTP › a request that does not arrive in time → 408 request_
   assertRefused(readAnswer(text), 408, 'request_timeout');
 });
 
+for (const [what, path, type] of [
+  ['call', '/api/v1/requests/create', 'application/json'],
+  ['form', '/portal/sign-in', 'application/x-www-form-urlencoded'],
+] as const) {
+  test(`Malformed HTTP › a client that leaves in the middle of a ${what} → no error of ours, so no alarm`, async () => {
+    const { test: scope } = await makePartner(app.db);
+    const { key } = await makeKey(app.db, scope);
+    const from = logged.length;
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    const received = once(app.app.server, 'request');
+    const own = `Content-Type: ${type}\r\nAuthorization: Bearer ${key}\r\nContent-Length: 100\r\n`;
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\n${own}\r\n{`);
+    await received;
+    socket.destroy();
+    const lines = () => logged.slice(from).map((line) => JSON.parse(line) as { level: number; err?: Error });
+    await until(() => lines().some(({ err }) => err?.message === 'aborted'), 'the loss to be noticed');
+    assert.deepEqual(
+      lines().filter(({ level }) => level >= 40),
+      [],
+    );
+  });
+}
+
 test('Malformed HTTP › an unknown expectation, an upgrade, a rare method → answered like any other call', async () => {
   for (const extra of ['Expect: miracles\r\n', 'Upgrade: h2c\r\nConnection: upgrade\r\n', 'Upgrade: websocket\r\n']) {
     const text = await talk((socket) => socket.write(`${head}${extra}Connection: close\r\n\r\n`));
