@@ -5,6 +5,7 @@ import type { Caller } from '../auth/gate.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { type FieldFault, refuse, refuseFields } from '../errors.ts';
+import { isOneAddress } from '../lib/text/email.ts';
 import { currencyFaults } from '../rates/currency-field.ts';
 import { type CreateMerchantFacts, walletOf } from './create-facts-store.ts';
 import { readMerchant } from './read.ts';
@@ -39,7 +40,11 @@ export async function createMerchant(
 ): Promise<{ row: MerchantView; replayed: boolean }> {
   const { id, caller, facts, body } = call;
   if (facts.holder) return heldBy(ctx, caller.scope, facts.holder);
-  const faults = [...call.faults, ...currencyFaults('display_currency', body.display_currency, facts.currency_known)];
+  const faults = [
+    ...call.faults,
+    ...emailFaults(body.email, call.faults),
+    ...currencyFaults('display_currency', body.display_currency, facts.currency_known),
+  ];
   if (faults.length > 0) throw refuseFields(faults);
 
   const wallet = walletOf(body);
@@ -52,6 +57,15 @@ export async function createMerchant(
   if (!(await store(ctx, call.actor, caller.scope, id, merchant)))
     return heldBy(ctx, caller.scope, await selectWalletHolder(ctx.db.sql, wallet ?? ''));
   return { row: await mustRead(ctx, caller.scope, id), replayed: false };
+}
+
+/**
+ * The fault of an address that keeps the contract's pattern but that no mail is sent to, such as a list. The merchant
+ * would wait in vain for the code that onboarding mails to it.
+ */
+function emailFaults(email: unknown, known: FieldFault[]): FieldFault[] {
+  if (typeof email !== 'string' || isOneAddress(email) || known.some(({ field }) => field === 'email')) return [];
+  return [{ field: 'email', message: 'must be one e-mail address, without a name, brackets or commas' }];
 }
 
 /** Creates a merchant without a wallet, for callers outside the API. */

@@ -71,7 +71,7 @@ test('POST accounts › display_currency defaults to the partner’s and is stor
 });
 
 const invalid: Record<string, unknown[]> = {
-  email: ['x', 'x@', '@x.de', 'a b@x.de', `${'x'.repeat(250)}@x.de`, 7, {}],
+  email: ['x', 'x@', '@x.de', 'a b@x.de', `${'x'.repeat(250)}@x.de`, 7, {}, '<a@x.de>', 'a,b@x.de', 'a@x.de;'],
   display_name: ['x'.repeat(121), '😀'.repeat(121), 7],
   business_name: ['x'.repeat(121), '😀'.repeat(121), true],
   country: ['de', 'DEU', 'D', 'D1', '', 'D ', 49],
