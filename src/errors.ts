@@ -87,6 +87,11 @@ export class AccessChanged extends Refusal {
   }
 }
 
+/** The refusal for a request that is unknown, another partner's or of the other mode. It does not reveal which. */
+export function refuseRequest(): Refusal {
+  return refuse('not_found', {}, 'This partner has no request with this ID in the mode of this key.');
+}
+
 /** The refusal for an `account_id` that is unknown or belongs to another partner. It does not reveal which. */
 export function refuseMerchant(): Refusal {
   return refuse(

@@ -57,6 +57,7 @@ const noBearer = 'The Authorization header must be: Bearer <API_KEY>.';
 const twoHeaders = 'The Authorization header was sent twice. Send it once.';
 const incomplete =
   'This is not a complete API key: a key is qt_test_ or qt_live_ followed by 38 letters and digits. Copy it again.';
+const unknownHost = 'The API does not answer for this host name. /docs shows its address.';
 
 type SentHeaders = Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
 
@@ -136,7 +137,7 @@ export async function passGate<F extends object>(
   const alone = () => readAndCount(ctx, hashes, rule, owner, wanted);
   const row = await (wanted.together ? wanted.together({ hashes, owner }, rule, alone) : alone());
   if (!row) throw await refuseUnknownKey(ctx);
-  if (owner === undefined) throw refuse('not_found');
+  if (owner === undefined) throw refuse('not_found', {}, unknownHost);
   if (owner !== null && owner !== row.slug) throw refuse('unauthorized');
   if (row.disabled) throw refuse('partner_disabled');
   if (row.calls === null || row.calls > rule.perMinute) throw refuse('rate_limited');

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { addApiRoute, listAnswer, requireNoFaults } from '../auth/api-route.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
+import { refuseMerchant } from '../errors.ts';
 import { ErrorBody, Uuid } from '../lib/contract.ts';
 import { CreateMerchant, MerchantList, MerchantObject, MerchantQuery } from './contract.ts';
 import { createMerchant } from './create.ts';
@@ -57,7 +57,7 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
     },
     handle: async ({ caller, params: { account_id: id = '' } }) => {
       const row = await readMerchant(ctx, caller.scope, id);
-      if (!row) throw refuse('not_found');
+      if (!row) throw refuseMerchant();
       return { status: 200, json: renderMerchant(ctx, row) };
     },
   });

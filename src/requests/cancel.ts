@@ -3,7 +3,7 @@ import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
-import { refuse } from '../errors.ts';
+import { refuse, refuseRequest } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { detachPartialPayments, isBeingCharged } from './cancel-store.ts';
 import { lockForProof } from './proof.ts';
@@ -24,7 +24,7 @@ const beingCharged = 'An automatic charge of this request is on its way.';
  * partial payment
  */
 export function cancelRequest(ctx: Context, actor: Actor, scope: Scope, id: string): Promise<RequestRow> {
-  if (!isUuid(id)) throw refuse('not_found');
+  if (!isUuid(id)) throw refuseRequest();
   return retryOnConflict(() =>
     ctx.db.scoped(scope, async (tx) => {
       const charged = (await lockForProof(tx, scope, id)) !== null && (await isBeingCharged(tx, scope, id));
@@ -36,7 +36,7 @@ export function cancelRequest(ctx: Context, actor: Actor, scope: Scope, id: stri
         return voided;
       }
       const current = await findRequest(tx, scope, id);
-      if (!current) throw refuse('not_found');
+      if (!current) throw refuseRequest();
       const request = JSON.parse(renderRequest(ctx, current));
       throw refuse('cannot_cancel', { request }, charged ? beingCharged : undefined);
     }),

@@ -1,5 +1,5 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
-import { refuse } from '../errors.ts';
+import { refuseRequest } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { selectRequest } from './read-store.ts';
 import { type RequestFilter, type RequestRow, type ShownRequest, selectRequests } from './store.ts';
@@ -11,7 +11,7 @@ import { type RequestFilter, type RequestRow, type ShownRequest, selectRequests 
  */
 export async function readRequest(db: Database, scope: Scope, id: string): Promise<RequestRow> {
   const [row] = isUuid(id) ? await db.readPrimary(scope, (sql) => selectRequest(sql, scope, id)) : [];
-  if (!row) throw refuse('not_found');
+  if (!row) throw refuseRequest();
   return row;
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { after, before, test } from 'node:test';
 import { checksum62 } from '../../src/lib/text/base62.ts';
@@ -192,7 +193,28 @@ test('Routes › an endpoint that does not exist → the sentence says so, and n
   const said = async (path: string) => (await one.test.api.call('GET', path)).json.message;
   for (const path of ['/api/v1/plans', '/api/v1/requests/'])
     assert.equal(await said(path), 'The API has no such endpoint. /docs lists them; none ends with a slash.', path);
-  assert.equal(await said('/api/v1/requests/x'), 'Nothing was found at this address or with this ID.');
+});
+
+test('Routes › an unknown ID, one of the other mode, another host name → the sentence names the possible causes', async () => {
+  const said = async (method: string, path: string, headers = {}) => {
+    const answer = await one.test.api.call(method, path, { headers });
+    assertRefused(answer, 404, 'not_found');
+    return answer.json.message;
+  };
+  const { request_id: live } = (await one.live.api.create({ account_id: one.live.merchant.id, fiat_amount_int: 100 }))
+    .json;
+  for (const id of ['x', randomUUID(), live]) {
+    const noRequest = 'This partner has no request with this ID in the mode of this key.';
+    assert.equal(await said('GET', `/api/v1/requests/${id}`), noRequest);
+    assert.equal(await said('POST', `/api/v1/requests/${id}/cancel`), noRequest);
+  }
+  for (const id of ['x', randomUUID(), one.live.merchant.id])
+    assert.match(
+      await said('GET', `/api/v1/accounts/${id}`),
+      /^This partner has no merchant .* GET \/api\/v1\/accounts/,
+    );
+  const elsewhere = 'The API does not answer for this host name. /docs shows its address.';
+  assert.equal(await said('GET', '/api/v1/requests', { host: 'elsewhere.example' }), elsewhere);
 });
 
 test('Routes › an address that cannot be decoded → 404 not_found, as JSON', async () => {
