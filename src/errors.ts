@@ -16,7 +16,7 @@ export const errors = {
   merchant_disabled: [400, 'This merchant is disabled; new requests cannot be created for it.'],
   merchant_mode_mismatch: [400, 'A test key cannot use a live merchant, and a live key cannot use a test merchant.'],
   merchant_onboarding_incomplete: [400, 'This merchant has not finished onboarding; send them their onboarding_url.'],
-  unauthorized: [401, 'This API key does not exist, was revoked, or is not for this host.'],
+  unauthorized: [401, 'This API key does not exist, was revoked, has expired, or is not for this host.'],
   insufficient_scope: [403, 'This API key lacks the required scope.'],
   partner_disabled: [403, 'This partner is disabled.'],
   not_found: [404, 'Nothing was found at this address or with this ID.'],

@@ -106,7 +106,7 @@ test('Authorization › malformed headers → 401 unauthorized', async () => {
   }
 });
 
-test('Authorization › the message says whether no key came, no Bearer, an incomplete key, or one that nobody has', async () => {
+test('Authorization › the message says whether no key came, no Bearer, an incomplete key, or one that nobody has any more', async () => {
   const key = await one.test.api.newKey();
   const messageFor = async (headers: Record<string, string>) => {
     const { text } = await one.test.api.list('', { key: null, headers });
@@ -116,6 +116,10 @@ test('Authorization › the message says whether no key came, no Bearer, an inco
   assert.match(await messageFor({ authorization: `Basic ${key}` }), /header must be: Bearer/);
   assert.match(await messageFor({ authorization: `Bearer ${key.slice(0, -1)}` }), /not a complete API key/);
   assert.match(await messageFor({ authorization: `Bearer ${wellFormed('qt_test_')}` }), /does not exist, was revoked/);
+  const { partner, test: side } = await api.partner();
+  const ended = await side.api.newKey();
+  await api.db.sql`update api_keys set ends_at = now() where partner_id = ${partner.id}`;
+  assert.match(await messageFor({ authorization: `Bearer ${ended}` }), /has expired/);
 });
 
 test('a call with a key to an address outside the API → JSON that says where the API is, not a page', async () => {
