@@ -194,6 +194,12 @@ for (const name of ['since', 'until']) {
   }
 }
 
+test('GET requests › a time without a zone → the sentence asks for one', async () => {
+  const answer = await one.test.api.list('?since=2026-01-31T09:30:00');
+  assertInvalid(answer, 'since');
+  assert.match(answer.json.message, /with Z or an offset/);
+});
+
 for (const query of [
   'limit=0',
   'limit=101',

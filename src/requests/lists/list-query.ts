@@ -9,7 +9,11 @@ export function readListQuery(query: Record<string, unknown>): { filter: Request
     const value = query[field];
     if (typeof value !== 'string') return undefined; // absent, or told by the contract
     const parsed = parseInstant(value);
-    if (!parsed) faults.push({ field, message: 'must be an RFC 3339 time or a day (YYYY-MM-DD)' });
+    if (!parsed)
+      faults.push({
+        field,
+        message: 'must be a day (YYYY-MM-DD) or an RFC 3339 time with Z or an offset, such as 2026-01-31T09:30:00Z',
+      });
     return parsed ?? undefined;
   };
   const filter = {
