@@ -17,8 +17,9 @@ const inAllLanguages = (snippet: (language: SnippetLanguage) => string): string 
     })
     .join('\n\n');
 
-/** What an API client can do about each error, without those of malformed HTTP, which no HTTP library causes. */
-const advice: Partial<Record<ErrorCode, string>> = {
+/** What an API client can do about each error, in the order of their statuses. Only pages answer `malformed_text`. */
+const advice: Record<Exclude<ErrorCode, 'malformed_text'>, string> = {
+  malformed_http: 'Send the call with an HTTP library.',
   invalid_json: 'Send one complete JSON object as the body.',
   invalid_request: 'Read `details`: it lists every invalid field with a message.',
   invalid_idempotency_key: 'Use a key of 32 to 64 characters.',
@@ -33,11 +34,13 @@ const advice: Partial<Record<ErrorCode, string>> = {
   partner_disabled: 'Ask the operator.',
   not_found: 'Check the ID. IDs of other partners and of the other mode are not found either.',
   method_not_allowed: 'Use a method listed in the `Allow` header.',
+  request_timeout: 'A call has 30 seconds to arrive. Retry with the same `idempotency_key`.',
   cannot_cancel: 'Read `request` in the response.',
   wallet_address_conflict: 'Use another wallet: a wallet belongs to one merchant only.',
   body_too_large: 'Shorten `memo` and `metadata`.',
   unsupported_media_type: 'Send `Content-Type: application/json`.',
   rate_limited: 'Wait 60 seconds, then back off.',
+  headers_too_large: 'Shorten the URL and the headers: together they may have 16 KiB.',
   internal_error: 'Retry with the same `idempotency_key`; tell us the `x-request-id`.',
   rate_unavailable: 'Retry in a minute.',
   unavailable: 'Retry with the same `idempotency_key`.',

@@ -212,3 +212,13 @@ test('comparing two documents › additions pass; what breaks a client is named'
   });
   assert.match(fewer, /status may be missing/);
 });
+
+test('GET /openapi.json › the guide says what to do about every error that a call can get, under its status', () => {
+  const guide = (served as unknown as { info: { description: string } }).info.description;
+  const rows = [...guide.matchAll(/^\| (\d{3}) \| `(\w+)` \| .+ \|$/gm)].map(([, status, code]) => [
+    code,
+    Number(status),
+  ]);
+  const ofCalls = Object.entries(errors).filter(([code]) => code !== 'malformed_text');
+  assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(ofCalls.map(([code, [status]]) => [code, status])));
+});
