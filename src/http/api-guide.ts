@@ -126,6 +126,9 @@ follows: it begins at \`offset\` + \`limit\`. Parameters that this document does
   you. Without them, also read the list with \`proof_status=verified\`, since the \`created_at\` of the oldest request that you
   still wait for, page by page. Wait until at least an hour after \`expires_at\`, because a payment up to 30 minutes late counts
   and then has to become final. A merchant can attach an even later payment at any time; only the webhook tells you about it.
+- **Filters whose matches change.** If a row stops matching while you page with \`offset\`, such as a merchant that completes
+  onboarding under \`onboarding_status=incomplete\`, the rows behind it move up and the next page skips one. Page through all
+  merchants and filter them yourself; page through requests with \`since\`.
 
 \`\`\`python
 ${syncSnippet(values)}
