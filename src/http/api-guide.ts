@@ -66,8 +66,9 @@ do: \`requests:write\`, \`requests:read\`, \`accounts:write\`, \`accounts:read\`
 # Your first event, step by step
 
 1. Create a test key in the portal: [Getting started](${baseUrl}/portal/start) fills it into the code examples.
-2. Create a merchant, under **Merchants** or with \`POST /api/v1/accounts\`. Send it its \`onboarding_url\`. Once its
-   \`onboarding_status\` is \`complete\`, use its \`account_id\`.
+2. Create a merchant, under **Merchants** or with \`POST /api/v1/accounts\`. Send it its \`onboarding_url\`, which is
+   valid for seven days; reading the merchant returns a fresh one. Once its \`onboarding_status\` is \`complete\`, use its
+   \`account_id\`.
 3. Create a request, as shown below, and open its \`pay_page_url\`.
 4. Start one of the receivers under **Webhooks** below, set its URL in the portal under **Webhooks**, and give the signing
    secret that you see there once to the receiver.
@@ -85,7 +86,9 @@ ${inAllLanguages((language) => createSnippet(language, values))}
 Send an \`idempotency_key\` of 32 to 64 characters (base64url or hex) in the body of every create, and send the same key when
 you retry. It is a field: a header \`Idempotency-Key\` is not read, and neither are fields that this document does not name.
 The same key for the same merchant returns the request it created, in its current state, with \`idempotent_replay: true\`.
-The other fields of a repeated call are ignored. Creating a merchant is idempotent by \`wallet_address\`.
+The other fields of a repeated call are ignored.
+Creating a merchant is idempotent by \`wallet_address\` alone. Without one, a repeated call creates another merchant: if a
+response was lost, look for yours in \`GET /api/v1/accounts\` first.
 
 # States
 

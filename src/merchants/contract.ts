@@ -88,7 +88,10 @@ export const MerchantObject = Type.Object(
     created_at: Timestamp,
     test_mode: Type.Boolean(),
     onboarding_url: nullable(
-      Type.String({ description: 'Where the merchant finishes onboarding; null when complete.' }),
+      Type.String({
+        description:
+          'Where the merchant finishes onboarding, valid for seven days from this response; null when complete.',
+      }),
     ),
     idempotent_replay: Type.Optional(Type.Literal(true)),
   },
