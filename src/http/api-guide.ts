@@ -63,6 +63,9 @@ Send your key with every call: \`Authorization: Bearer qt_test_…\`. Create key
 shown once. A \`qt_test_\` key reaches test data only, and a \`qt_live_\` key reaches live data only. Scopes limit what a key may
 do: \`requests:write\`, \`requests:read\`, \`accounts:write\`, \`accounts:read\`.
 
+To replace a key, create another, switch your program over, then revoke the old one. Keys of one mode see the same data, and a
+retry with another key finds the same \`idempotency_key\`.
+
 # Your first event, step by step
 
 1. Create a test key in the portal: [Getting started](${baseUrl}/portal/start) fills it into the code examples.
@@ -172,6 +175,10 @@ x-service-signature: v1=<64 hex digits>,t=1769852400
 \`v1\` is HMAC-SHA256 over \`<t>.<raw body>\`, keyed by the complete signing secret (\`whsec_…\`). Compare in constant time and allow
 300 seconds of clock difference. The headers of the Standard Webhooks specification come along, so its libraries verify the
 same delivery.
+
+To replace the secret, rotate it in the portal under **Webhooks**, have your receiver accept both secrets, then activate the new
+one; after 24 hours it becomes active by itself. Each attempt is signed with the secret that is active then, however old the
+event is.
 
 ${inAllLanguages(receiverSnippet)}
 `;
