@@ -42,7 +42,7 @@ const schema = { $ref: '#/components/schemas/Error' };
  * @param own the errors that it can return beside those of every call
  * @param held the example for `request` of `cannot_cancel`
  */
-export function errorResponses(own: readonly ErrorCode[], held: unknown): Record<string, object> {
+export function errorResponses(own: readonly ErrorCode[], held: object): Record<string, object> {
   const codes = [...new Set<ErrorCode>([...own, ...ofEveryCall])];
   const byStatus = Map.groupBy(codes, (code) => errors[code][0]);
   const example = (code: ErrorCode) => ({
@@ -52,7 +52,7 @@ export function errorResponses(own: readonly ErrorCode[], held: unknown): Record
       error: code,
       message: errors[code][1],
       ...extras[code],
-      ...(code === 'cannot_cancel' && { request: held }),
+      ...(code === 'cannot_cancel' && { request: { ...held, status: 'opened' } }),
     },
   });
   return Object.fromEntries(

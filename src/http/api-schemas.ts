@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts';
+import { type ErrorCode, errors } from '../errors.ts';
 import { errorResponses } from './api-errors.ts';
 
 type Json = Record<string, unknown>;
@@ -20,9 +20,12 @@ export function completeDocument<T extends object>(generated: T): T {
   const found: Json = {};
   const held = document.paths['/api/v1/requests/{request_id}']?.get?.responses['200']?.content['application/json'];
   const named = withReferences(document, found) as T & ApiDocument;
+  // `lib`, which has the shape of errors, does not know the shape of a request.
+  const fields = (found.Error as { properties?: Json } | undefined)?.properties;
+  if (fields) fields.request = { $ref: '#/components/schemas/PaymentRequest', description: 'With cannot_cancel.' };
   named.components.schemas = Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
   for (const operations of Object.values(named.paths))
-    for (const operation of Object.values(operations)) describe(operation, held?.example);
+    for (const operation of Object.values(operations)) describe(operation, (held?.example ?? {}) as object);
   return named;
 }
 
@@ -41,6 +44,9 @@ function withReferences(value: unknown, found: Json): unknown {
   return { $ref: `#/components/schemas/${title}` };
 }
 
+/** The example of a failure that is listed under no status of its own. */
+const failure = { ok: false, error: 'internal_error', message: errors.internal_error[1] };
+
 const done: Record<string, string> = {
   '200': 'Done.',
   '201': 'Created.',
@@ -48,11 +54,12 @@ const done: Record<string, string> = {
   '5XX': 'Any other failure on our side.',
 };
 
-function describe(operation: Operation, held: unknown): void {
+function describe(operation: Operation, held: object): void {
   const own = operation['x-errors'] ?? [];
   delete operation['x-errors'];
   for (const [status, response] of Object.entries(operation.responses)) {
     const isReplay = status === '200' && '201' in operation.responses;
+    if (status === '5XX') response.content['application/json'].example = failure;
     response.description = isReplay ? 'Already created by an earlier call.' : (done[status] ?? '');
   }
   Object.assign(operation.responses, errorResponses(own, held));

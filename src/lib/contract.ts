@@ -36,11 +36,19 @@ export const ErrorBody = Type.Object(
     ok: Type.Literal(false),
     error: Type.String({ description: 'An error code for programs.', examples: ['not_found'] }),
     message: Type.String({ description: 'One sentence for humans.' }),
+    details: Type.Optional(
+      Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), {
+        description: 'With invalid_request: every invalid field.',
+      }),
+    ),
+    expected_fiat_code: Type.Optional(Type.String({ description: 'With currency_mismatch.' })),
+    allowed_expiry_minutes: Type.Optional(Type.Array(Type.Integer(), { description: 'With expiry_not_allowed.' })),
+    required_scope: Type.Optional(Type.String({ description: 'With insufficient_scope.' })),
   },
   {
     title: 'Error',
     additionalProperties: true,
-    description: 'Some errors have more fields, such as details or expected_fiat_code.',
+    description: 'The fields after message come with some errors only.',
     examples: [{ ok: false, error: 'not_found', message: 'Nothing was found at this address or with this ID.' }],
   },
 );

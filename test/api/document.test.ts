@@ -84,9 +84,21 @@ test('GET /openapi.json › each error is listed under its status, with an examp
         // The sentence about fields names the first one.
         const message = code === 'invalid_request' ? 'fiat_amount_int must be at least 1.' : general;
         assert.deepEqual([status, code, sentence], [String(expected), error, message], operationId);
-        assert.ok(ajv.validate(schemaOf(content) ?? {}, value), `${operationId} ${code}: ${ajv.errorsText()}`);
+        const schema = (schemaOf(content) ?? {}) as { properties?: object };
+        assert.ok(ajv.validate(schema, value), `${operationId} ${code}: ${ajv.errorsText()}`);
+        const untyped = Object.keys(value as object).filter((name) => !(name in (schema.properties ?? {})));
+        assert.deepEqual(untyped, [], `${operationId} ${code}: fields that no client's type has`);
       }
     }
+  }
+});
+
+test('GET /openapi.json › the examples of errors fit: a failure of ours has a code of ours, and what cannot be cancelled is opened', () => {
+  for (const { responses } of operations()) {
+    const failure = responses['5XX']?.content?.['application/json']?.example as { error: keyof typeof errors };
+    assert.equal(errors[failure.error][0], 500);
+    const kept = responses['409']?.content?.['application/json']?.examples?.cannot_cancel?.value;
+    if (kept) assert.equal((kept as { request: { status: string } }).request.status, 'opened');
   }
 });
 

@@ -23,4 +23,13 @@ export async function payPageOf(url: string): Promise<string> {
   return `${pay_page_url} ${amount.fiat_code}`;
 }
 
+/** What an error says beside its code, as far as it concerns the call that got it. */
+export const adviceOf = (refused: Refused): string =>
+  refused.details?.map(({ field, message }) => `${field} ${message}`).join('; ') ??
+  refused.expected_fiat_code ??
+  refused.allowed_expiry_minutes?.map((minutes) => minutes.toFixed(0)).join(', ') ??
+  refused.required_scope ??
+  refused.request?.proof_status ??
+  refused.message;
+
 export const orderOf = (event: Event): string | undefined => event.metadata.order;
