@@ -40,7 +40,8 @@ export function readApiBodies(app: FastifyInstance): void {
 
 const jsonFaults: Record<JsonFault, string> = {
   empty: 'The body is empty; send one JSON object.',
-  no_utf8: 'The body is not valid UTF-8.',
+  byte_order_mark: 'The body begins with a byte order mark; send it without one.',
+  no_utf8: 'The body is not valid UTF-8; send it in that encoding, and not compressed.',
   no_json: 'The body is not valid JSON; check its quotes, commas and brackets.',
   no_object: 'The body must be one JSON object, not an array or a single value.',
   not_strict: errors.invalid_json[1],

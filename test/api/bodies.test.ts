@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { checksum62 } from '../../src/lib/text/base62.ts';
 import { type Api, type ApiPartner, assertRefused, startApi } from '../support/api/client.ts';
 import { endpoints } from '../support/api/endpoints.ts';
@@ -51,7 +52,9 @@ test('a body that is no JSON object → the sentence says whether it is empty, n
     (await one.test.api.call('POST', '/api/v1/accounts', { raw })).json.message;
   assert.equal(await said(''), 'The body is empty; send one JSON object.');
   assert.equal(await said(' '), 'The body is empty; send one JSON object.');
-  assert.equal(await said(Buffer.from([0xff])), 'The body is not valid UTF-8.');
+  for (const raw of [Buffer.from([0xff]), gzipSync('{}')])
+    assert.equal(await said(raw), 'The body is not valid UTF-8; send it in that encoding, and not compressed.');
+  assert.equal(await said('\ufeff{}'), 'The body begins with a byte order mark; send it without one.');
   for (const raw of ['{"email":"x",}', "{'email':'x'}", 'email=x', '{'])
     assert.equal(await said(raw), 'The body is not valid JSON; check its quotes, commas and brackets.', raw);
   for (const raw of ['[{}]', '"{}"', 'null', '7'])

@@ -3,7 +3,7 @@ import { isStorable } from './storable.ts';
 /** A parsed body and, for the objects directly below the root, their keys in the order written. */
 export type StrictJson = { value: Record<string, unknown>; keyOrder: Map<string, string[]> };
 /** The rule that a text breaks; `not_strict` for JSON that parsers may disagree on. */
-export type JsonFault = 'empty' | 'no_utf8' | 'no_json' | 'no_object' | 'not_strict';
+export type JsonFault = 'empty' | 'byte_order_mark' | 'no_utf8' | 'no_json' | 'no_object' | 'not_strict';
 
 /** No call of ours needs more than three levels. */
 const maxDepth = 32;
@@ -21,6 +21,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function readStrictJson(bytes: Uint8Array): StrictJson | JsonFault {
   try {
     const text = utf8.decode(bytes);
+    if (text.startsWith('\ufeff')) return 'byte_order_mark';
     if (text.trim() === '') return 'empty';
     if (isTooDeep(text)) return 'not_strict';
     const value: unknown = JSON.parse(text);
