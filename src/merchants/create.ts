@@ -43,6 +43,7 @@ export async function createMerchant(
   const faults = [
     ...call.faults,
     ...emailFaults(body.email, call.faults),
+    ...zeroFaults(walletOf(body)),
     ...currencyFaults('display_currency', body.display_currency, facts.currency_known),
   ];
   if (faults.length > 0) throw refuseFields(faults);
@@ -66,6 +67,12 @@ export async function createMerchant(
 function emailFaults(email: unknown, known: FieldFault[]): FieldFault[] {
   if (typeof email !== 'string' || isOneAddress(email) || known.some(({ field }) => field === 'email')) return [];
   return [{ field: 'email', message: 'must be one e-mail address, without a name, brackets or commas' }];
+}
+
+/** Nobody can sign with the zero address. Programs send it where they know no wallet: all would get one merchant. */
+function zeroFaults(wallet: string | null): FieldFault[] {
+  if (wallet === null || !/^0x0{40}$/.test(wallet)) return [];
+  return [{ field: 'wallet_address', message: 'is the zero address, which is nobody’s: leave the field out' }];
 }
 
 /** Creates a merchant without a wallet, for callers outside the API. */

@@ -87,6 +87,7 @@ const invalid: Record<string, unknown[]> = {
     `0x${'a'.repeat(39)}`,
     `0x${'a'.repeat(41)}`,
     `0x${'g'.repeat(40)}`,
+    `0x${'0'.repeat(40)}`,
     'a'.repeat(42),
     7,
     {},
