@@ -6,6 +6,7 @@ import { wordsOf } from '../ui/language.ts';
 export const refusalStatus = {
   link_unknown: 404,
   link_expired: 410,
+  link_replaced: 410,
   link_used: 410,
   email_code_needed: 403,
   email_code_wrong: 403,

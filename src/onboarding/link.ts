@@ -12,7 +12,7 @@ export type OpenOnboarding = { scope: Scope; row: OnboardingRow };
 /**
  * Opens an onboarding link.
  *
- * @throws MerchantRefusal link_unknown, link_expired, link_used; a reset makes older links link_expired
+ * @throws MerchantRefusal link_unknown, link_expired, link_used; link_replaced after a reset
  */
 export async function openLink(ctx: Context, token: string): Promise<OpenOnboarding> {
   const read = readOnboardingToken(ctx.config.secretKeys, token, ctx.clock.now());
@@ -31,5 +31,5 @@ export async function openLink(ctx: Context, token: string): Promise<OpenOnboard
 /** Refuses a link whose merchant has completed onboarding, or was reset after the link was made. */
 export function assertOpen(row: Pick<OnboardingRow, 'onboarded_at' | 'onboarding_epoch'>, epoch: number): void {
   if (row.onboarded_at !== null) throw new MerchantRefusal('link_used');
-  if (row.onboarding_epoch !== epoch) throw new MerchantRefusal('link_expired');
+  if (row.onboarding_epoch !== epoch) throw new MerchantRefusal('link_replaced');
 }

@@ -257,7 +257,10 @@ test('a signed message used twice, or after 15 minutes → refused', async () =>
   const old = { message: messageOn(page), signature, accept_terms: '1' };
   const replayed = await page2.visitor.send(page2, '/complete', old);
   assert.equal(replayed.status, 409);
-  assert.equal((await visit(link)).status, 410, 'the link from before the reset is dead');
+  const dead = await visit(link);
+  assert.equal(dead.status, 410, 'the link from before the reset is dead');
+  assert.match(dead.html, /This link was replaced/);
+  assert.doesNotMatch(dead.html, /is saved/, 'the reset has discarded what was entered');
   assert.equal((await sign(page2, account)).status, 200);
 });
 
@@ -523,7 +526,7 @@ test('Details that are handed in while the merchant is reset › are refused, an
       return rows.length > 0;
     }, 'the details wait');
   });
-  assert.match((await sent)?.html ?? '', /This link has expired/);
+  assert.match((await sent)?.html ?? '', /This link was replaced/);
   assert.equal((await read(id)).business_name, null);
   assert.equal((await app.db.sql`select from onboarding_progress where account_id = ${id}`).length, 0);
 });

@@ -48,6 +48,10 @@ export const de: WalletTexts<'de'> = {
       title: 'Dieser Link ist abgelaufen',
       rest: 'Links gelten sieben Tage. Bitten Sie den Absender um einen neuen; was Sie eingegeben haben, bleibt erhalten.',
     },
+    link_replaced: {
+      title: 'Dieser Link wurde ersetzt',
+      rest: 'Der Partner, der Sie eingeladen hat, hat die Einrichtung neu gestartet. Dieser Link gilt nicht mehr, und was damit eingegeben wurde, ist verworfen. Bitten Sie ihn um den neuen Link.',
+    },
     link_used: {
       title: 'Bereits eingerichtet',
       rest: 'Mit diesem Link wurde die Einrichtung abgeschlossen. Melden Sie sich mit Ihrer Wallet an, um Ihr Dashboard zu öffnen. Wenn Sie das nicht selbst waren, fragen Sie den Absender des Links.',

@@ -44,6 +44,10 @@ export const en = {
       title: 'This link has expired',
       rest: 'Links expire after seven days. Ask the sender for a new one; what you entered is saved.',
     },
+    link_replaced: {
+      title: 'This link was replaced',
+      rest: 'The partner who invited you has restarted onboarding. This link no longer works, and what was entered with it was discarded. Ask them for the new link.',
+    },
     link_used: {
       title: 'Already set up',
       rest: 'Onboarding was completed with this link. Sign in with your wallet to open your dashboard. If you did not complete it yourself, ask whoever sent you the link.',

@@ -44,6 +44,10 @@ export const es: WalletTexts<'es'> = {
       title: 'Este enlace ha caducado',
       rest: 'Los enlaces caducan a los siete días. Pida otro a quien se lo envió; lo que introdujo está guardado.',
     },
+    link_replaced: {
+      title: 'Este enlace se ha sustituido',
+      rest: 'El socio que le invitó ha reiniciado el alta. Este enlace ya no funciona y lo que se introdujo con él se descartó. Pídale el nuevo enlace.',
+    },
     link_used: {
       title: 'Ya está configurado',
       rest: 'El alta se completó con este enlace. Inicie sesión con su billetera para abrir su panel. Si no la completó usted, pregunte a quien le envió el enlace.',

@@ -47,6 +47,10 @@ export const fr: WalletTexts<'fr'> = {
       title: 'Ce lien a expiré',
       rest: 'Les liens expirent au bout de sept jours. Demandez-en un nouveau à l’expéditeur ; ce que vous avez saisi est enregistré.',
     },
+    link_replaced: {
+      title: 'Ce lien a été remplacé',
+      rest: 'Le partenaire qui vous a invité a recommencé l’inscription. Ce lien ne fonctionne plus, et ce qui avait été saisi avec lui a été supprimé. Demandez-lui le nouveau lien.',
+    },
     link_used: {
       title: 'Déjà configuré',
       rest: 'L’inscription a été terminée avec ce lien. Connectez-vous avec votre portefeuille pour ouvrir votre tableau de bord. Si ce n’était pas vous, contactez la personne qui vous a envoyé le lien.',

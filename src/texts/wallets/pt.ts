@@ -44,6 +44,10 @@ export const pt: WalletTexts<'pt'> = {
       title: 'Este link expirou',
       rest: 'Os links expiram em sete dias. Peça um novo a quem o enviou; o que você preencheu está salvo.',
     },
+    link_replaced: {
+      title: 'Este link foi substituído',
+      rest: 'O parceiro que convidou você reiniciou o cadastro. Este link não funciona mais, e o que foi preenchido com ele foi descartado. Peça a ele o novo link.',
+    },
     link_used: {
       title: 'Já está tudo configurado',
       rest: 'O cadastro foi concluído com este link. Entre com a sua carteira para abrir o painel. Se não foi você quem o concluiu, fale com quem enviou o link.',
