@@ -1,12 +1,13 @@
 /**
  * Pages behind a sign-in: regions that refresh when something changed, charts, copy buttons, forms that are sent
- * once, passkeys.
+ * once, names of units, passkeys.
  */
 import './lib/regions.ts';
 import './lib/chart-keys.ts';
 import './lib/copy-buttons.ts';
 import './lib/mode-in-address.ts';
 import './lib/send-once.ts';
+import './lib/unit-names.ts';
 import { keepForms } from './lib/kept-forms.ts';
 
 keepForms();

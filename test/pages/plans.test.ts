@@ -47,7 +47,10 @@ test('A merchant makes a plan on a phone, and sees its first charge, its payment
   await photograph(page, 'plans-new');
   await page.getByLabel('What is it for?').fill('Rent of the studio');
   await page.getByLabel('Amount in EUR').fill('450');
+  const months = page.getByLabel('Period').locator('option', { hasText: 'month' });
+  assert.equal(await months.textContent(), 'month');
   await page.getByLabel('Every').fill('30');
+  assert.equal(await months.textContent(), 'months');
   assert.equal(await page.getByLabel('Number of charges', { exact: true }).isVisible(), false);
   await page.getByLabel('For a number of charges').check();
   await page.getByLabel('Number of charges', { exact: true }).fill('12');

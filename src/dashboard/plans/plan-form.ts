@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
+import { unitName } from '../../lib/text/unit-name.ts';
 import { isAmountFault, longest, type PlanFaults, type PlanField } from '../../plans/form.ts';
 import { chargesLimit, type Day, periods, yearAfter } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -108,6 +109,8 @@ function rhythm({ words, fields }: MerchantVisit, fault: string | undefined): Ht
   const { plans } = dashboardTexts(words);
   const described = `every-hint${fault === undefined ? '' : ' every-fault'}`;
   const invalid = fault !== undefined && isWrong;
+  const { every = '1' } = fields;
+  const count = /^\d+$/.test(every) ? Number(every) : 1;
   return html`
     <fieldset class="field boxes">
       <legend>${plans.often}</legend>
@@ -116,7 +119,8 @@ function rhythm({ words, fields }: MerchantVisit, fault: string | undefined): Ht
         <input
           id="every"
           name="every"
-          value="${fields.every ?? '1'}"
+          value="${every}"
+          data-counts="period"
           aria-label="${plans.oftenCount}"
           aria-describedby="${described}"${invalid}
           required
@@ -126,7 +130,7 @@ function rhythm({ words, fields }: MerchantVisit, fault: string | undefined): Ht
         >
         <select id="period" name="period" aria-label="${plans.oftenPeriod}" aria-describedby="${described}">
           ${optionList(
-            periods.map((one) => [one, plans.units[one]]),
+            periods.map((one) => [one, unitName(words.language, one, count)]),
             fields.period ?? 'month',
           )}
         </select>

@@ -399,12 +399,6 @@ export const de: DashboardTexts<'de'> = {
     oftenHint: 'Höchstens alle 365 Tage, 52 Wochen, 24 Monate oder 5 Jahre.',
     oftenCount: 'Alle',
     oftenPeriod: 'Zeitraum',
-    units: {
-      day: 'Tage',
-      week: 'Wochen',
-      month: 'Monate',
-      year: 'Jahre',
-    },
     from: 'Erster Termin',
     fromHint:
       'Vom {from} bis zum {to}; es gelten Tage in UTC. Ein Plan, der am 31. beginnt, fordert in kürzeren Monaten am letzten Tag an.',

@@ -380,12 +380,6 @@ export const en = {
     oftenHint: 'Up to every 365 days, 52 weeks, 24 months or 5 years.',
     oftenCount: 'Every',
     oftenPeriod: 'Period',
-    units: {
-      day: 'days',
-      week: 'weeks',
-      month: 'months',
-      year: 'years',
-    },
     from: 'First charge on',
     fromHint:
       'From {from} to {to}; dates are in UTC. A plan that starts on the 31st charges on the last day of shorter months.',

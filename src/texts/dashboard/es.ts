@@ -389,12 +389,6 @@ export const es: DashboardTexts<'es'> = {
     oftenHint: 'Como máximo cada 365 días, 52 semanas, 24 meses o 5 años.',
     oftenCount: 'Cada',
     oftenPeriod: 'Periodo',
-    units: {
-      day: 'días',
-      week: 'semanas',
-      month: 'meses',
-      year: 'años',
-    },
     from: 'Primer cobro',
     fromHint:
       'Del {from} al {to}; las fechas están en UTC. Un plan que empieza el 31 cobra el último día de los meses más cortos.',

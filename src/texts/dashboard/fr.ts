@@ -397,12 +397,6 @@ export const fr: DashboardTexts<'fr'> = {
     oftenHint: 'Au plus tous les 365 jours, 52 semaines, 24 mois ou 5 ans.',
     oftenCount: 'Intervalle',
     oftenPeriod: 'Période',
-    units: {
-      day: 'jours',
-      week: 'semaines',
-      month: 'mois',
-      year: 'ans',
-    },
     from: 'Première échéance',
     fromHint:
       'Du {from} au {to} ; les dates sont en UTC. Un plan qui commence le 31 passe au dernier jour des mois plus courts.',

@@ -379,12 +379,6 @@ export const ja: DashboardTexts<'ja'> = {
     oftenHint: '最長で 365 日、52 週間、24 か月、5 年ごとです。',
     oftenCount: '間隔の数',
     oftenPeriod: '単位',
-    units: {
-      day: '日',
-      week: '週間',
-      month: 'か月',
-      year: '年',
-    },
     from: '初回の請求日',
     fromHint: '{from} から {to} まで。日付は UTC です。31 日に始まるプランは、短い月では末日に請求します。',
     long: 'いつまで続けますか？',

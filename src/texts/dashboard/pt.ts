@@ -392,12 +392,6 @@ export const pt: DashboardTexts<'pt'> = {
     oftenHint: 'No máximo a cada 365 dias, 52 semanas, 24 meses ou 5 anos.',
     oftenCount: 'A cada',
     oftenPeriod: 'Período',
-    units: {
-      day: 'dias',
-      week: 'semanas',
-      month: 'meses',
-      year: 'anos',
-    },
     from: 'Primeira cobrança em',
     fromHint:
       'De {from} a {to}; as datas são em UTC. Um plano que começa no dia 31 cobra no último dia dos meses mais curtos.',
