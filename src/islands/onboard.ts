@@ -2,6 +2,7 @@ import type { WalletsData } from '../ui/wallet-forms.ts';
 import { announceIn } from './lib/announce.ts';
 import { copyFrom } from './lib/copy.ts';
 import { promiseTyped } from './lib/kept-forms.ts';
+import { forgetPage, keepPage } from './lib/kept-page.ts';
 import { keepPairing, takePairing } from './lib/kept-pairing.ts';
 import { type KeptPairing, type LazyOffer, LazyWallet } from './lib/lazy-wallet.ts';
 import { localTimes } from './lib/local-times.ts';
@@ -57,7 +58,7 @@ class WalletPage {
 
   #openManual(open: boolean): void {
     const manual = this.#place.querySelector<HTMLDetailsElement>('details.manual');
-    if (manual && !manual.querySelector('.fault')) manual.open = open;
+    if (manual && manual.dataset.typed === undefined && !manual.querySelector('.fault')) manual.open = open;
   }
 
   #openPhone(open: boolean): void {
@@ -142,6 +143,7 @@ class WalletPage {
     sessionStorage.setItem(chosenKey, wallet.info.rdns);
     if (wallet === this.#lazy) keepPairing(await this.#lazy.provider.keep(account));
     this.#goesOn = wallet === this.#lazy;
+    forgetPage();
     form.submit();
   }
 
@@ -163,6 +165,7 @@ class WalletPage {
     const message = form.querySelector('pre')?.textContent ?? '';
     setField(form, 'signature', await signText(wallet, account, message));
     tell('sending');
+    forgetPage();
     form.submit();
   }
 
@@ -238,5 +241,6 @@ function setField(form: HTMLFormElement, name: string, value: string): void {
 
 localTimes(document);
 promiseTyped();
+keepPage();
 const list = document.querySelector<HTMLElement>('[data-wallets]');
 if (list) new WalletPage(list);
