@@ -23,7 +23,7 @@ function start(form: HTMLFormElement, fractionDigits: number): void {
 /** The field's text after a key. A key that would not result in an amount changes nothing. */
 function press(text: string, key: string, fractionDigits: number): string {
   if (key === 'back') return text.slice(0, -1);
-  const next = key === '.' && text === '' ? '0.' : text + key;
-  const pattern = fractionDigits === 0 ? /^\d{1,10}$/ : new RegExp(`^\\d{1,10}(\\.\\d{0,${fractionDigits}})?$`);
+  const next = /^\D$/.test(key) && text === '' ? `0${key}` : text + key;
+  const pattern = fractionDigits === 0 ? /^\d{1,10}$/ : new RegExp(`^\\d{1,10}([.,]\\d{0,${fractionDigits}})?$`);
   return pattern.test(next) ? next : text;
 }

@@ -56,8 +56,8 @@ function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: 
   const firstFault = Object.values(faults).find((one) => one !== undefined);
   const fault = requestFaultText(words, visit, firstFault) ?? disabledText(words, visit);
   const exponent = currencyExponent(currency) ?? 2;
-  const point = exponent === 0 ? '00' : '.';
-  const nothing = exponent === 0 ? '0' : `0.${'0'.repeat(exponent)}`;
+  const nothing = new Intl.NumberFormat(`${words.language}-u-nu-latn`, { minimumFractionDigits: exponent }).format(0);
+  const point = exponent === 0 ? '00' : nothing.charAt(1);
   const key = (value: string) => html`<button type="button" class="second key" data-key="${value}">${value}</button>`;
   return send(
     ctx,
