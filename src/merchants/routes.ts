@@ -29,7 +29,10 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
       summary: 'Create a merchant',
       description:
         'Creates a shell. Its user connects a wallet and accepts the terms at onboarding_url. If one of your merchants in ' +
-        'this mode already has the wallet_address, that merchant is returned (200, idempotent_replay: true).',
+        'this mode already has the wallet_address, that merchant is returned (200, idempotent_replay: true) and the other ' +
+        'fields are ignored. A code sent to email is asked for during onboarding, and email cannot be changed: if it is ' +
+        'wrong, create another merchant. If you named a wallet_address, first restart the onboarding of the wrong one in ' +
+        'the portal, which releases it.',
       body: CreateMerchant,
       response: { 201: MerchantObject, 200: MerchantObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },

@@ -7,7 +7,7 @@ import { createShell } from '../../src/merchants/create.ts';
 import { onboardWithKey } from '../../src/sandbox/onboard.ts';
 import { startApi } from '../support/api/client.ts';
 import { countingFor, makeMerchant, makeRequest, makeTransfer } from '../support/fixtures.ts';
-import { makeOnboarded } from '../support/people/merchants.ts';
+import { makeOnboarded, newAccount } from '../support/people/merchants.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
@@ -39,6 +39,22 @@ const acts = async (id: string) => [
   ...(await api.db.sql`
     select action, details from audit_log where partner_id = ${partner.partner.id} and object_id = ${id} order by number`),
 ];
+
+test('A merchant whose e-mail address the partner gave wrong › its page says the way out, and that works', async () => {
+  const { address } = newAccount();
+  const wanted = { email: 'right@example.com', wallet_address: address };
+  const { json: wrong } = await partner.test.api.createAccount({ ...wanted, email: 'wrong@example.com' });
+  const again = await partner.test.api.createAccount(wanted);
+  assert.equal(again.json.email, 'wrong@example.com', 'its wallet leads to it');
+  const page = await owner.open(`${path}/${wrong.account_id}?mode=test`);
+  assert.match(page.html, /Create another merchant with the right address/);
+  assert.match(page.html, /until you choose “Restart onboarding”/);
+  await owner.send(page, '/reset?mode=test');
+  const { status, json } = await partner.test.api.createAccount(wanted);
+  assert.deepEqual([status, json.email], [201, wanted.email]);
+  const rest = await owner.open(`${path}/${wrong.account_id}?mode=test`);
+  assert.doesNotMatch(rest.html, /until you choose/, 'it has no wallet any more');
+});
 
 test('making a merchant › by form, under the rules of the API; its invitation opens, and is fresh each time', async () => {
   const form = await developer.open(path);

@@ -15,7 +15,7 @@ import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { checksummed } from '../../ui/address.ts';
-import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, fullAddress, shortAddress, stateLine } from '../../ui/components.ts';
 import { copyable, copyableFact } from '../../ui/copyable.ts';
 import { confirmButton } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
@@ -214,7 +214,16 @@ function inviteCard(ctx: Context, words: Words, merchant: MerchantView): Html {
     html`<h2>${merchants.invite}</h2>`,
     html`<p class="quiet">${merchants.inviteRest} ${rest}</p>`,
     copyable(words, merchants.inviteLink, url, merchants.copyLink),
+    merchant.email !== null && html`<p class="quiet">${wrongEmail(words, merchant)}</p>`,
   );
+}
+
+/** The way out when the partner gave a wrong address: it is never changed, and a reset keeps it. */
+function wrongEmail(words: Words, { wallet_address: wallet }: MerchantView): Html {
+  const { inviteEmailWrong, inviteWalletHeld, acts } = portalTexts(words).merchants;
+  if (wallet === null) return html`${inviteEmailWrong}`;
+  const held = fillHtml(inviteWalletHeld, { wallet: shortAddress(wallet), restart: html`${acts.reset.label}` });
+  return html`${inviteEmailWrong} ${held}`;
 }
 
 function recoveryCard(words: Words, { state, due_at, link_until, new_wallet }: WalletChange): Html {

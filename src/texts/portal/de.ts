@@ -546,6 +546,10 @@ export const de: PortalTexts<'de'> = {
       'Senden Sie diesen Link nur dem Händler. Er gilt sieben Tage; beim Neuladen dieser Seite entsteht ein neuer Link.',
     inviteNoEmail: 'Ohne E-Mail-Adresse kann jeder, der den Link zuerst hat, seine Wallet verbinden.',
     inviteEmail: 'Der Händler gibt zusätzlich einen Code ein, der an {email} gesendet wird.',
+    inviteEmailWrong:
+      'Ist die Adresse falsch, kann niemand die Einrichtung mit diesem Link abschließen. Legen Sie einen anderen Händler mit der richtigen Adresse an, und deaktivieren Sie diesen.',
+    inviteWalletHeld:
+      'Die Wallet {wallet} gehört zu diesem Händler, bis Sie „{restart}“ wählen. Tun Sie das zuerst, damit der andere Händler sie bekommen kann.',
     inviteLink: 'Einladungslink',
     copyLink: 'Link kopieren',
     recoveryMade: 'Wiederherstellung gestartet',

@@ -491,6 +491,10 @@ export const en = {
       'Send this link only to the merchant. It is valid for seven days; reloading this page creates a fresh link.',
     inviteNoEmail: 'Without an e-mail address, whoever has the link first can connect their wallet.',
     inviteEmail: 'They also enter a code sent to {email}.',
+    inviteEmailWrong:
+      'If this address is wrong, nobody can finish with this link. Create another merchant with the right address, and disable this one.',
+    inviteWalletHeld:
+      'The wallet {wallet} stays with this merchant until you choose “{restart}”. Do that first, so that the other merchant can have it.',
     inviteLink: 'Invitation link',
     copyLink: 'Copy link',
     recoveryMade: 'Recovery started',

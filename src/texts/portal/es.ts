@@ -553,6 +553,10 @@ export const es: PortalTexts<'es'> = {
     inviteRest: 'Envíe este enlace solo al comercio. Es válido siete días; al recargar esta página se crea uno nuevo.',
     inviteNoEmail: 'Sin dirección de correo, quien tenga primero el enlace puede conectar su billetera.',
     inviteEmail: 'El comercio introduce también un código enviado a {email}.',
+    inviteEmailWrong:
+      'Si la dirección es incorrecta, nadie puede completar el alta con este enlace. Cree otro comercio con la dirección correcta y desactive este.',
+    inviteWalletHeld:
+      'La billetera {wallet} sigue asignada a este comercio hasta que elija «{restart}». Hágalo primero, para que el otro comercio pueda tenerla.',
     inviteLink: 'Enlace de invitación',
     copyLink: 'Copiar enlace',
     recoveryMade: 'Recuperación iniciada',

@@ -562,6 +562,10 @@ export const fr: PortalTexts<'fr'> = {
       'Envoyez ce lien uniquement au commerçant. Il est valable sept jours ; recharger cette page crée un nouveau lien.',
     inviteNoEmail: 'Sans adresse e-mail, la première personne en possession du lien peut connecter son portefeuille.',
     inviteEmail: 'Le commerçant saisit aussi un code envoyé à {email}.',
+    inviteEmailWrong:
+      'Si l’adresse est erronée, personne ne peut terminer avec ce lien. Créez un autre commerçant avec la bonne adresse, et désactivez celui-ci.',
+    inviteWalletHeld:
+      'Le portefeuille {wallet} reste attribué à ce commerçant jusqu’à ce que vous choisissiez « {restart} ». Faites-le d’abord, pour que l’autre commerçant puisse l’avoir.',
     inviteLink: 'Lien d’invitation',
     copyLink: 'Copier le lien',
     recoveryMade: 'Récupération lancée',

@@ -551,6 +551,10 @@ export const pt: PortalTexts<'pt'> = {
     inviteRest: 'Envie este link somente ao lojista. Ele vale por sete dias; recarregar esta página cria um novo link.',
     inviteNoEmail: 'Sem um endereço de e-mail, quem tiver o link primeiro pode conectar a própria carteira.',
     inviteEmail: 'Ele também digita um código enviado para {email}.',
+    inviteEmailWrong:
+      'Se o endereço estiver errado, ninguém consegue concluir com este link. Crie outro lojista com o endereço certo e desative este.',
+    inviteWalletHeld:
+      'A carteira {wallet} fica com este lojista até você escolher “{restart}”. Faça isso primeiro, para que o outro lojista possa usá-la.',
     inviteLink: 'Link do convite',
     copyLink: 'Copiar o link',
     recoveryMade: 'Recuperação iniciada',
