@@ -167,7 +167,7 @@ export const de: PortalTexts<'de'> = {
     missingEnded:
       '{received} von {due} USDC kamen vor dem Ende der Anforderung an. Der Händler hat das Geld und kann es erstatten.',
     over: '{amount} USDC zu viel gezahlt',
-    overRest: 'Der Händler hat sie und kann sie erstatten.',
+    overRest: 'Die Anforderung gilt als bezahlt. Der Händler hat die Differenz und kann sie erstatten.',
     late: 'Eine Zahlung kam zu spät an',
     lateRest:
       '{amount} USDC wurden mehr als 30 Minuten nach Ablauf der Anforderung bestätigt. Sie zählen erst, wenn der Händler sie zuordnet.',

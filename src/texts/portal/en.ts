@@ -149,7 +149,7 @@ export const en = {
     missingEnded:
       '{received} of {due} USDC arrived before the request ended. The merchant has the money and can refund it.',
     over: 'Overpaid by {amount} USDC',
-    overRest: 'The merchant has it and can refund it.',
+    overRest: 'The request counts as paid. The merchant has the difference and can refund it.',
     late: 'A payment arrived too late',
     lateRest:
       '{amount} USDC was confirmed more than 30 minutes after the request had expired. It will not count until the merchant attaches it.',

@@ -182,7 +182,7 @@ export const es: PortalTexts<'es'> = {
     missingEnded:
       'Llegaron {received} de {due} USDC antes de que terminara la solicitud. El comercio tiene el dinero y puede reembolsarlo.',
     over: 'Pagado de más: {amount} USDC',
-    overRest: 'El comercio tiene ese importe y puede reembolsarlo.',
+    overRest: 'La solicitud cuenta como pagada. El comercio tiene la diferencia y puede reembolsarla.',
     late: 'Un pago llegó demasiado tarde',
     lateRest:
       '{amount} USDC se confirmaron más de 30 minutos después de caducar la solicitud. No cuentan hasta que el comercio los asigne.',

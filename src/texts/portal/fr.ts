@@ -182,7 +182,7 @@ export const fr: PortalTexts<'fr'> = {
     missingEnded:
       '{received} USDC sur {due} sont arrivés avant la fin de la demande. Le commerçant a l’argent et peut le rembourser.',
     over: 'Trop-perçu de {amount} USDC',
-    overRest: 'Le commerçant a reçu ce montant et peut le rembourser.',
+    overRest: 'La demande compte comme payée. Le commerçant a reçu la différence et peut la rembourser.',
     late: 'Un paiement est arrivé trop tard',
     lateRest:
       '{amount} USDC ont été confirmés plus de 30 minutes après l’expiration de la demande. Ils ne comptent pas tant que le commerçant ne les a pas attribués.',

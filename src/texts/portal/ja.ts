@@ -143,7 +143,7 @@ export const ja: PortalTexts<'ja'> = {
     missingEnded:
       '請求の終了前に {due} USDC のうち {received} USDC が届きました。お金は加盟店にあり、加盟店が返金できます。',
     over: '{amount} USDC の過払い',
-    overRest: 'お金は加盟店にあり、返金できます。',
+    overRest: '請求は支払い済みとして扱われます。差額は加盟店にあり、返金できます。',
     late: '支払いが期限後に届きました',
     lateRest: '{amount} USDC が、請求の期限から 30 分を過ぎて承認されました。加盟店が割り当てるまで計上されません。',
     voided: '取り消し後の支払い',

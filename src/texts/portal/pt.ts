@@ -181,7 +181,7 @@ export const pt: PortalTexts<'pt'> = {
     missingEnded:
       'Chegaram {received} de {due} USDC antes do encerramento da cobrança. O lojista está com o dinheiro e pode reembolsá-lo.',
     over: '{amount} USDC pagos a mais',
-    overRest: 'O lojista está com esse valor e pode reembolsá-lo.',
+    overRest: 'A cobrança conta como paga. O lojista está com a diferença e pode reembolsá-la.',
     late: 'Um pagamento chegou tarde demais',
     lateRest:
       '{amount} USDC foram confirmados mais de 30 minutos depois que a cobrança expirou. Não contam até o lojista vincular o pagamento.',
