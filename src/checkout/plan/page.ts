@@ -57,7 +57,7 @@ export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, 
             </div>
             ${largeAmount(formatFiat(BigInt(facts.fiat_int), facts.fiat_code, words.language))}
             <p>${everyText(words, facts.every, facts.period)}</p>
-            <p class="quiet" dir="auto">${facts.name}</p>
+            <p class="quiet"><bdi>${facts.name}</bdi></p>
           `,
         )}
         ${agreementCards(ctx, view)}
