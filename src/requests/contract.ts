@@ -68,7 +68,9 @@ export const CreateRequest = Type.Object(
     metadata: Type.Optional(Metadata),
     payment_mode: Type.Optional(Type.Enum(['pos', 'invoice'], { description: 'pos if it is left out.' })),
     customer_name: Type.Optional(text(200, 'Required when payment_mode is invoice.')),
-    customer_email: Type.Optional(text(254, 'For receipts. What is not one e-mail address is kept, and gets none.')),
+    customer_email: Type.Optional(
+      text(254, 'For receipts. Anything but one e-mail address is kept, but no receipt is sent to it.'),
+    ),
     customer_phone: Type.Optional(text(50, 'For receipts.')),
     expiry_minutes: Type.Optional(
       Type.Integer({ description: 'One of the values allowed for the partner.', examples: [15] }),

@@ -57,8 +57,8 @@ export async function createManually(ctx: Context, actor: Actor, scope: Scope, f
  * Creates a request for a merchant or for a plan: the same call as by API, with the same rules and reserved amount,
  * without a key. Its `created_at` is known once the surrounding transaction has committed.
  *
- * @param more `id`: the request's; `referenceKey`: of its reference; `keyOrder`: the keys of `metadata` in the order written; `allowedMinutes`: values
- * of `expiry_minutes` that are allowed whatever the partner has chosen
+ * @param more `id`: the request's; `referenceKey`: the key that makes its reference; `keyOrder`: the keys of `metadata`
+ * in the order written; `allowedMinutes`: values of `expiry_minutes` that are allowed whatever the partner has chosen
  * @throws Refusal partner_disabled, and everything that `createRequest` refuses
  */
 export async function createInScope(

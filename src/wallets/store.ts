@@ -74,8 +74,8 @@ export async function updateSigned(
 }
 
 /**
- * Ends a recovery in progress, and frees the wallet that it claimed; null if it had already ended. It expires only while
- * no wallet has signed: one may have signed in time, after the loop had looked.
+ * Ends a recovery in progress, and frees the wallet that it claimed; null if it had already ended. It expires only
+ * while no wallet has signed: one may have signed in time, after the loop had looked.
  */
 export async function updateStopped(
   tx: Tx,

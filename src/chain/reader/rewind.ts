@@ -7,8 +7,8 @@ import * as store from './store.ts';
 
 /**
  * Walks back from the cursor to the last block that the provider's chain shares with what was read, and removes
- * everything after it. If even the oldest stored block is not shared, reading restarts at the newest checkpoint or block
- * of a payment that is.
+ * everything after it. If even the oldest stored block is not shared, reading restarts at the newest checkpoint or
+ * block of a payment that is.
  *
  * @returns the new cursor
  * @throws ProviderFault when the provider contradicts itself, another provider or the configuration

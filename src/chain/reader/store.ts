@@ -73,9 +73,9 @@ const maxNewest = 10_000;
 const maxKnown = 20_000;
 
 /**
- * The newest blocks up to a number that are known, newest first: checkpoints, blocks with transfers as far back as these
- * reach, and those of payments that are not settled. Final transfers are among them, because the operator is told that
- * all of these after the block that is found are gone.
+ * The newest blocks up to a number that are known, newest first: checkpoints, blocks with transfers as far back as
+ * these reach, and those of payments that are not settled. Final transfers are among them, because the operator is told
+ * that all of these after the block that is found are gone.
  */
 export async function selectKnownBlocks(db: Database, chainId: number, upTo: number): Promise<Cursor[]> {
   // Materialized: a plan that goes down through all blocks of the chain would read years of payments that are final.

@@ -36,8 +36,8 @@ type Call = Pick<AuthorizationRow, 'relay_state' | 'succeeded' | 'valid_before' 
 
 /**
  * Whether the call of an authorization will not execute it: it failed in its block, or can no longer be mined. A token
- * executes nothing whose time has ended. But once the call was sent, it may be in a block that is not read yet, as while
- * no endpoint answers, and another payment would be the second. If a reorganisation executes it after all, an
+ * executes nothing whose time has ended. But once the call was sent, it may be in a block that is not read yet, as
+ * while no endpoint answers, and another payment would be the second. If a reorganisation executes it after all, an
  * authorization that was signed again under the same nonce cannot be executed.
  */
 export function hasFailed({ relay_state, succeeded, valid_before, read_until }: Call, now: Date): boolean {

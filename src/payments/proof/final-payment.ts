@@ -12,7 +12,8 @@ const endsMs = 4_000;
 
 /**
  * Whether a payment is certain enough to refund: final for its whole value and, if the chain has several endpoints,
- * confirmed by each as final. One that a reorganisation has removed since is not. Queries the endpoints, so no transaction may be open.
+ * confirmed by each as final. One that a reorganisation has removed since is not. Queries the endpoints, so no
+ * transaction may be open.
  */
 export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<boolean> {
   const view = await readChainView(ctx, ctx.db.sql, row.test_mode);
