@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -115,7 +115,7 @@ const signed = (at = new Date(), key = secret) =>
 
 describe('receivers take what is signed with the secret, and answer 400 to everything else', () => {
   for (const { id: language, skip } of languages) {
-    test(`${language}, started as its first lines say`, { skip }, async (t) => {
+    test(`${language}, started as its first lines say, also while someone sends half a call`, { skip }, async (t) => {
       const port = await freePort();
       const program = snippet(page, `${language}-receive`);
       const [, command = ''] = /^(?:\/\/|#) (WEBHOOK_SECRET=.*)$/m.exec(program) ?? [];
@@ -133,6 +133,9 @@ describe('receivers take what is signed with the secret, and answer 400 to every
       await until(() => child.exitCode !== null || listens(port), `the receiver in ${language}`);
       const post = async (headers: Record<string, string>, text = body) =>
         (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: text })).status;
+      const waiting = await sendHalf(port);
+      t.after(() => waiting.destroy());
+      (await sendHalf(port)).destroy();
       assert.equal(await post(signed()), 200, told);
       await until(() => told.includes('r-1 verified'), 'the event to be printed');
       assert.equal(await post(signed(), body.replace('r-1', 'r-2')), 400, 'another body');
@@ -171,6 +174,15 @@ test('the example of docs/webhooks.md distinguishes genuine events from forged o
   assert.equal(isGenuine(secret, header(signed(new Date(Date.now() - 301_000))), Buffer.from(body)), false, 'too old');
   assert.equal(isGenuine(secret, undefined, Buffer.from(body)), false, 'no signature');
 });
+
+/** Somebody who begins an event and does not finish it. */
+async function sendHalf(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  await new Promise<void>((resolve) =>
+    socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{', () => resolve()),
+  );
+  return socket;
+}
 
 function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {

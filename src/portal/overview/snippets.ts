@@ -113,17 +113,19 @@ function isGenuine(header: string, body: Buffer): boolean {
   return timingSafeEqual(Buffer.from(signature, 'hex'), expected);
 }
 
-createServer(async (request, response) => {
+createServer((request, response) => {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const body = Buffer.concat(chunks);
-  if (!isGenuine(String(request.headers['x-service-signature']), body)) {
-    response.writeHead(400).end();
-    return;
-  }
-  const event = JSON.parse(body.toString());
-  console.log(event.request_id, event.proof_status);
-  response.writeHead(200).end();
+  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('end', () => {
+    const body = Buffer.concat(chunks);
+    if (!isGenuine(String(request.headers['x-service-signature']), body)) {
+      response.writeHead(400).end();
+      return;
+    }
+    const event = JSON.parse(body.toString());
+    console.log(event.request_id, event.proof_status);
+    response.writeHead(200).end();
+  });
 }).listen(Number(env.PORT ?? ${receiverPort}));`;
     case 'python':
       return `# ${start('python3 receive.py')}
@@ -133,7 +135,7 @@ import json
 import os
 import re
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = os.environ["WEBHOOK_SECRET"].encode()
 
@@ -157,7 +159,7 @@ class Receiver(BaseHTTPRequestHandler):
             print(event["request_id"], event["proof_status"], flush=True)
 
 
-HTTPServer(("", int(os.environ.get("PORT", ${receiverPort}))), Receiver).serve_forever()`;
+ThreadingHTTPServer(("", int(os.environ.get("PORT", ${receiverPort}))), Receiver).serve_forever()`;
     case 'php':
       return `<?php
 // ${start(`php -S 0.0.0.0:${receiverPort} receive.php`)}
