@@ -24,6 +24,7 @@ import { alarmSilentChains } from './payments/silent-chains.ts';
 import { forgetSubmitted } from './payments/submitted/follow.ts';
 import { chargeDue } from './plans/charge.ts';
 import { foreseeCharges } from './plans/collect/foresee.ts';
+import { takeLeftBehind } from './plans/collect/left-behind.ts';
 import { findOvertaken } from './plans/collect/overtaken.ts';
 import { onRemoved } from './plans/collect/removed.ts';
 import { collectDue, collectionsDue } from './plans/collect/run.ts';
@@ -123,6 +124,7 @@ const loops: Loop[] = [
   },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
   { name: 'match payments in tokens that are back', everyMs: 10 * minute, run: rematchKnownTokens },
+  { name: 'take charges that a removed chain left behind', everyMs: 10 * minute, run: takeLeftBehind },
   { name: 'watch the reading of chains', everyMs: minute, run: alarmSilentChains },
   { name: 'watch what waits for secret keys', everyMs: minute, run: alarmMissingKeys },
   { name: 'index metadata', everyMs: minute, run: indexMetadata },

@@ -117,6 +117,33 @@ export async function updatePaymentRemoved(
     where (c.partner_id, c.test_mode, c.request_id) = (k.partner_id, k.test_mode, k.request_id) and c.state = 'waiting'`;
 }
 
+/**
+ * Moves waiting charges from chains other than these to the chain of their plan's mandate or, if it has none, to the
+ * first of these. Not those whose mandate is still on their chain.
+ *
+ * @returns how many were moved
+ */
+export async function updateLeftBehind(
+  { sql }: Database,
+  { isTest, chainIds, now }: { isTest: boolean; chainIds: readonly number[]; now: Date },
+): Promise<number> {
+  const [first] = chainIds;
+  if (first === undefined) return 0;
+  const { count } = await sql`
+    update collections c set chain_id = coalesce(k.chain_id, ${first}), mandate_id = coalesce(k.mandate_id, c.mandate_id),
+      due_at = ${now}
+    from (
+      select o.partner_id, o.test_mode, o.request_id, a.id as mandate_id, a.chain_id
+      from collections o
+        left join mandates a on (a.partner_id, a.test_mode, a.plan_id) = (o.partner_id, o.test_mode, o.plan_id)
+          and a.state = 'active'
+      where o.state = 'waiting' and o.test_mode = ${isTest} and o.chain_id <> all(${[...chainIds]}::bigint[])
+        and (a.id is null or a.chain_id = any(${[...chainIds]}::bigint[]))
+      for update of o skip locked) k
+    where (c.partner_id, c.test_mode, c.request_id) = (k.partner_id, k.test_mode, k.request_id)`;
+  return count;
+}
+
 /** When the loop of a chain has work: a charge that no earlier one of its plan blocks, or a transaction's outcome. */
 export const collectionsDue =
   (chainId: number): Due =>
