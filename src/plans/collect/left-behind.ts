@@ -4,9 +4,9 @@ import { modes } from '../../lib/mode.ts';
 import { updateLeftBehind } from './queue-store.ts';
 
 /**
- * Loop: hands charges that wait for a chain that CHAINS_FILE lacks to a chain that it has, if their plan's mandate is not
- * there any more. Their customers have agreed again elsewhere, or are asked to pay by link. Otherwise nobody would judge
- * them, and the plan's later charges would wait for them. Those with a mandate on the chain wait for its return.
+ * Loop: hands charges that wait for a chain that CHAINS_FILE lacks to a chain that it has, if their plan's mandate is
+ * not there any more. Their customers have agreed again elsewhere, or are asked to pay by link. Otherwise nobody would
+ * judge them, and the plan's later charges would wait for them. Those with a mandate on the chain wait for its return.
  *
  * @returns how many there were
  */
