@@ -70,6 +70,9 @@ test('A page that is opened anew, or whose message has expired › begins anew',
   await address.fill(account.address);
   await page.goto(page.url());
   assert.equal(await address.inputValue(), '', 'opened anew');
+  await page.goto(`${app.url}/openapi.json`);
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0, 'a page without input leaves nothing');
+  await page.goBack();
   await page.locator('summary', { hasText: 'Enter manually' }).click();
   await address.fill(account.address);
   await press(page, 'Use this address');

@@ -21,7 +21,8 @@ export function forgetPage(): void {
 function keep(): void {
   if (isSent) return;
   const kept: Kept = { typed: typedIn(document), message: messageField()?.value ?? null };
-  sessionStorage.setItem(key, JSON.stringify(kept));
+  if (kept.message === null && Object.keys(kept.typed).length === 0) sessionStorage.removeItem(key);
+  else sessionStorage.setItem(key, JSON.stringify(kept));
 }
 
 /** A message that asks for the same as the new one and was still valid when that was made: it may be signed already. */
