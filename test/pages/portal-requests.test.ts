@@ -68,6 +68,21 @@ async function paidBefore(days: number, fiatInt: number, fiatCode = 'EUR'): Prom
       payer_address = ${`0x${'cd'.repeat(20)}`} where id = ${row.id}`;
 }
 
+test('a list of requests on a small desktop, or zoomed in → shows all its columns', async () => {
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
+  await makeRequest(fixtures.db, scope, merchant, {
+    memo: 'Table 12, two large loaves and a coffee',
+    fiatInt: 123_456,
+  });
+  const page = await openPage(partner.id);
+  await page.setViewportSize({ width: 1024, height: 640 });
+  await page.goto(`${url}/portal/requests?mode=test`);
+  const hidden = await page.locator('.table').evaluate((table) => table.scrollWidth - table.clientWidth);
+  assert.equal(hidden, 0);
+  await page.context().close();
+});
+
 test('a new partner’s overview → shows a first call to paste', async () => {
   const { partner } = await makePartner(fixtures.db);
   const page = await openPage(partner.id);
