@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Hex } from '../../src/chain/rpc.ts';
 import type { SignedAuthorization } from '../../src/payments/authorized/authorization.ts';
@@ -6,6 +7,7 @@ import { readAuthorizationOutcome } from '../../src/payments/authorized/outcome.
 import type { RequestRow } from '../../src/requests/store.ts';
 import { usdcBalance } from '../../src/sandbox/wallet.ts';
 import type { TestWallet } from '../support/chain/chain.ts';
+import { randomAddress, randomHash } from '../support/fixtures.ts';
 import { type AuthorizedFixtures, authorizedFixtures } from '../support/payments/authorized-fixtures.ts';
 
 let f: AuthorizedFixtures;
@@ -71,6 +73,24 @@ test('the rest after a part was paid by its amount, read and not matched yet →
   assert.equal((await f.submit(request, signed, usdcMicro)).kind, 'other_under_way');
   await f.settle();
   assert.deepEqual([(await f.read(request)).proof_status, await f.sent()], ['verified', before]);
+});
+
+test('an automatic charge of the request is on its way → nothing is sent until it has moved nothing', async () => {
+  const request = await f.request();
+  const signed = await f.sign(request, await f.payer());
+  const before = await f.sent();
+  const id = randomUUID();
+  await f.db.sql`
+    insert into relay_transactions (partner_id, test_mode, id, chain_id, from_address, nonce, to_address, data, gas, purpose,
+      subject_id, day, fee_wei, state, hash)
+    values (${request.partner_id}, ${request.test_mode}, ${id}, 31338, ${randomAddress()}, 1, '0x', '', 1, 'charge',
+      ${request.id}, current_date, 0, 'sent', ${randomHash()})`;
+  assert.equal((await f.submit(request, signed)).kind, 'other_under_way');
+  assert.equal(await f.sent(), before);
+  await f.db.sql`update relay_transactions set state = 'reverted', ended_at = now() where id = ${id}`;
+  assert.equal((await f.submit(request, signed)).kind, 'sent');
+  await f.settle();
+  assert.equal((await f.read(request)).proof_status, 'verified');
 });
 
 test('submitted by somebody else, read and not matched yet → another wallet’s is refused, though our call failed', async () => {
