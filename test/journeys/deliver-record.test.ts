@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
+import { attempt } from '../../src/webhooks/attempt.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
-import { attemptRows, deliveryRow, deliveryStage, makeEvents } from '../support/deliveries.ts';
+import { type ClaimedDelivery, claimDue } from '../../src/webhooks/queue-store.ts';
+import { recordFinished } from '../../src/webhooks/record.ts';
+import { attemptRows, deliveryRow, deliveryStage, makeDue, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
 import { type Behaviour, behaviours } from '../support/net/receiver.ts';
 
@@ -53,4 +57,36 @@ test('a batch of attempts, answered in any words or not at all → each is recor
     assert.deepEqual({ state, attempts, lease }, { state: 'waiting', attempts: 1, lease: null });
     assert.deepEqual([id[14], attempt.id[14]], ['7', '7'], 'the version of ids that begin with the time');
   }
+});
+
+test('An attempt from before its receiver was probed fails during a probe → no other probe begins until that one ends', async () => {
+  const receiver = await stage.receiver({ behave: behaviours.status(500) });
+  const { test: scope } = await makePartner(stage.db);
+  await setUrl(stage.ctx, theService, scope, receiver.url);
+  const keyIds = stage.ctx.config.secretKeys.map(({ id }) => id);
+  const claimOne = async (): Promise<ClaimedDelivery> => {
+    const limits = { lease: randomUUID(), free: 1, freeUnproven: 1, window: 1, firstWaitMs: 0, keyIds };
+    const [claimed] = await claimDue(stage.db.sql, [], limits);
+    assert.ok(claimed?.partner_id === scope.partnerId);
+    return claimed;
+  };
+  const fail = async (claimed: ClaimedDelivery) =>
+    recordFinished(stage.ctx, [await attempt(stage.ctx, stage.deps, claimed)], 'wait');
+  const probe = async () => {
+    const [row] = await stage.db.sql`
+      select probe_at::text as probe from webhook_endpoints where partner_id = ${scope.partnerId} and test_mode`;
+    return row?.probe;
+  };
+  await stage.db.sql`update webhook_deliveries set next_attempt_at = now() + interval '1 day'`;
+  await makeEvents(stage.db, scope);
+  const early = await claimOne();
+  await makeEvents(stage.db, scope, 10);
+  assert.equal(await stage.pass(), 10);
+  await makeDue(stage.db, scope);
+  const probing = await claimOne();
+  assert.deepEqual([early.endpoint.probe, probing.endpoint.probe], [null, await probe()]);
+  await fail(early);
+  assert.equal(await probe(), probing.endpoint.probe);
+  await fail(probing);
+  assert.notEqual(await probe(), probing.endpoint.probe);
 });
