@@ -26,14 +26,20 @@ export function cutOff(client: pg.ClientBase): void {
 /** Receives notifications over a separate connection. It is opened at the first `listen`, and again when it is lost. */
 export class Listener {
   readonly #options: ListenOptions;
+  readonly #answerMs: number;
   readonly #all = new Set<Subscription>();
   readonly #ending = new AbortController();
   #client: pg.Client | undefined;
   #trying = false;
   #waitMs = firstRetryMs;
 
-  constructor(options: ListenOptions) {
-    this.#options = options;
+  /**
+   * @param answerMs how long the server may take to answer. It is asked as often, because a connection that only waits
+   * does not notice that the other end is gone
+   */
+  constructor(options: ListenOptions, answerMs: number) {
+    this.#options = { ...options, query_timeout: answerMs };
+    this.#answerMs = answerMs;
   }
 
   /** @returns a function that stops listening */
@@ -108,7 +114,9 @@ export class Listener {
       throw error;
     }
     const since = performance.now();
+    const asking = setInterval(() => client.query('select').catch(() => cutOff(client)), this.#answerMs);
     client.once('end', () => {
+      clearInterval(asking);
       this.#client = undefined;
       for (const one of this.#all) one.active = false;
       void this.#listenAgain(performance.now() - since);

@@ -82,7 +82,7 @@ export function openPool(options: PoolOptions): Pool {
     ? { ...connectionOptions({ url, waits }), application_name: 'quittance' }
     : connectionOptions(options);
   const listening = sessionUrl ? connectionOptions({ url: sessionUrl, waits, settings }) : config;
-  const listener = new Listener({ ...listening, query_timeout: 1000 * waits.answer });
+  const listener = new Listener(listening, 1000 * waits.answer);
   const pool: Pool = Object.assign(
     tagOf((statement) => runStatement(connections, statement)),
     {

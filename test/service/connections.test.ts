@@ -420,6 +420,37 @@ test('a server that cannot be reached when somebody listens → one complaint, a
   }
 });
 
+test('a server falls silent while somebody listens → one complaint in time, and it hears once the server answers again', async () => {
+  const proxy = await startProxy(database.url);
+  const waits = { queue: 4, connect: 3, answer: 3 };
+  try {
+    await withPool(
+      async (db) => {
+        let began = Promise.withResolvers<void>();
+        const complained = Promise.withResolvers<unknown>();
+        const heard = Promise.withResolvers<string>();
+        const end = db.sql.listen('news', {
+          onMessage: (payload) => heard.resolve(payload),
+          onListening: () => began.resolve(),
+          onError: (error) => complained.resolve(error),
+        });
+        await within(settleLimitMs, 'listening', began.promise);
+        began = Promise.withResolvers();
+        proxy.behave('silent');
+        await within(settleLimitMs, 'the complaint', complained.promise);
+        proxy.behave('forward');
+        await within(settleLimitMs, 'listening again', began.promise);
+        await other`select pg_notify('news', 'at last')`;
+        assert.equal(await within(settleLimitMs, 'news', heard.promise), 'at last');
+        end();
+      },
+      { url: proxy.url, waits },
+    );
+  } finally {
+    proxy.close();
+  }
+});
+
 test('a migration takes longer than a call may: here it waits for that of another node', async () => {
   const callMs = 500;
   const names = readdirSync(join(import.meta.dirname, '../../migrations')).filter((name) => /^\d{4}_/.test(name));
