@@ -64,6 +64,21 @@ test('an unmatched payment → its refund neither started nor offered before it 
   assert.equal(await start(large, await finalOf(large)), 'started');
 });
 
+test('an unmatched payment on a chain with one endpoint → no refund before it is final', async () => {
+  const txHash = await stray(67_000_000n);
+  await fixtures.db.sql`update transfers set reason = 'no_match' where tx_hash = ${txHash}`;
+  const others = fixtures.node.chain.rpcUrls.splice(1);
+  try {
+    assert.equal(await start(txHash, await finalOf(txHash)), 'too_early');
+    assert.equal(await offered(txHash), null);
+    await fixtures.node.mine(3);
+    await fixtures.turn();
+    assert.equal(await start(txHash, await finalOf(txHash)), 'started');
+  } finally {
+    fixtures.node.chain.rpcUrls.push(...others);
+  }
+});
+
 test('an unmatched payment whose block was reported as older when it was read, and no longer is → refunded', async () => {
   fixtures.liar.fake.lie = async ({ method, params, ask }) => {
     if (method !== 'eth_getBlockByNumber') return null;
