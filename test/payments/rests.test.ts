@@ -197,6 +197,17 @@ test('the completing part is reorganised away → no longer attached, and the sa
   assert.deepEqual(await asked(request), rest(7_345_678n));
 });
 
+test('a part is reorganised away and the other suffices without it → still attached, and nothing is due', async () => {
+  const request = await ask(12_345_678n);
+  const { reference } = request;
+  const first = await arrive({ value: 5_000_000n, reference });
+  await arrive({ value: 12_345_678n, reference });
+  assert.equal((await progressOf(request)).transfers.length, 2);
+  await reorganise(first);
+  const { proofStatus, proofNote, missingMicro } = await progressOf(request);
+  assert.deepEqual([proofStatus, proofNote, missingMicro], ['attached', null, 0n]);
+});
+
 test('the rest is freed with the request’s own amount: a day after it was verified', async () => {
   await releaseReservations(ctx); // of the tests before
   const request = await ask(12_345_678n);
