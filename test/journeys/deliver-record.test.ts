@@ -66,7 +66,8 @@ test('An attempt from before its receiver was probed fails during a probe → no
   const keyIds = stage.ctx.config.secretKeys.map(({ id }) => id);
   const claimOne = async (): Promise<ClaimedDelivery> => {
     const limits = { lease: randomUUID(), free: 1, freeUnproven: 1, window: 1, firstWaitMs: 0, keyIds };
-    const [claimed] = await claimDue(stage.db.sql, [], limits);
+    const found = await claimDue(stage.db.sql, [], { ...limits, from: 'everywhere', findsFrontier: false });
+    const [claimed] = found.claimed;
     assert.ok(claimed?.partner_id === scope.partnerId);
     return claimed;
   };
