@@ -60,6 +60,28 @@ describe('POST to an address a stranger chose', () => {
     assert.deepEqual(statuses, [200, 'invalid_response']);
   });
 
+  test('a 100 Continue, which nothing asked for → an invalid response, and the POST is not sent again', async () => {
+    const received: string[] = [];
+    const server = createServer((socket) => {
+      let posts = 0;
+      socket.on('error', () => {});
+      socket.on('data', (chunk) => {
+        received.push(String(chunk));
+        socket.write(`${posts++ ? 'HTTP/1.1 100 Continue\r\n\r\n' : ''}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const sender = poster(loopback, { timeoutMs: 60_000 });
+    const send = () => sender.post(`http://127.0.0.1:${port}/`, {}, '');
+    const first = await send();
+    assert.equal('statusCode' in first && first.statusCode, 200);
+    assert.equal(error(await send()), 'invalid_response', 'on the connection that was kept');
+    await sender.close();
+    server.close();
+    assert.equal(received.length, 2, 'sent twice in all');
+  });
+
   test('a resolver answers with something that is not an IP address → refused', async () => {
     const resolve = async () => ['not-an-address'];
     assert.equal(error(await poster(live, { resolve }).post('https://odd.example/', {}, '')), 'refused_address');

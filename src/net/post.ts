@@ -178,7 +178,7 @@ function dispatch(clients: Clients, { origin, path, headers, body, startedAt, de
         },
         onResponseEnd: () => endWithStatus(true),
         onResponseError: (_controller, error) => {
-          const isStale = (connectedAt.get(error) ?? Infinity) < dispatchedAt;
+          const isStale = !isUnread(error) && (connectedAt.get(error) ?? Infinity) < dispatchedAt;
           if (status) endWithStatus(false);
           else if (isStale) end({ staleConnection: true, durationMs: durationMs() });
           else fail(kindOf(error));
@@ -192,12 +192,18 @@ const invalidAnswer = /^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RES_|RESPONSE|INFO))/;
 const certificate =
   /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|INVALID_CA|PATH_LENGTH|HOSTNAME_MISMATCH)/;
 
+/** Whether the client closed the connection at an answer that it does not read, such as 100 Continue. */
+const isUnread = (error: Error & { code?: unknown }): boolean =>
+  error.code === 'UND_ERR_SOCKET' && error.message === 'bad response';
+
 function kindOf(error: Error & { code?: unknown }): PostFailure {
   if (error instanceof GuardError) return error.kind;
   const code = String(error.code ?? '');
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return 'timeout';
   if (certificate.test(code)) return 'tls';
-  return error.name === 'HTTPParserError' || invalidAnswer.test(code) ? 'invalid_response' : 'connection';
+  return isUnread(error) || error.name === 'HTTPParserError' || invalidAnswer.test(code)
+    ? 'invalid_response'
+    : 'connection';
 }
 
 type ResponseHeaders = Record<string, string | string[] | undefined>;
