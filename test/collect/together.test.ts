@@ -180,6 +180,36 @@ test('One merchant’s customers agree and stop again and again → telling the 
   assert.deepEqual(new Set((await statesOf(others)).map(String)), new Set(['sent,']));
 });
 
+test('A node is told that a revocation fails while another node sends it → the one that was sent stays', async () => {
+  const party = await newParty();
+  const plan = await of.plan({ customerEmail: null }, party);
+  const { id } = await of.agree(plan, await of.payer(100_000_000n), { permitMicro: null });
+  await endMandate(of.ctx, theService, party.scope, id, { reason: 'stopped_by_customer' });
+  await of.db.sql`update mandates set revoke_due_at = ${of.clock.now()} where id = ${id}`;
+  const revocation = async () => {
+    const [row] = await of.db.sql<{ revoke_relay_id: string | null }[]>`
+      select revoke_relay_id from mandates where partner_id = ${party.scope.partnerId} and id = ${id}`;
+    return row?.revoke_relay_id;
+  };
+  const [asked, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isFirst = true;
+  provider.fake.lie = async ({ method }) => {
+    if (method !== 'eth_estimateGas' || !isFirst) return null;
+    isFirst = false;
+    asked.resolve();
+    await sent.promise;
+    return { error: { code: 3, message: 'execution reverted' } };
+  };
+  const late = revokeStopped(of.ctx, running);
+  await asked.promise;
+  await revokeStopped(of.ctx, running);
+  const call = await revocation();
+  assert.ok(call);
+  sent.resolve();
+  await late;
+  assert.equal(await revocation(), call);
+});
+
 test('A single charge that costs more than a merchant’s half is still sent', async () => {
   const budgetWei = ((await feeOfOne()) * 14n) / 9n;
   const chain: ChainConfig = { ...of.chain, relayer: { ...limitsOf(of.chain), budgetWei } };

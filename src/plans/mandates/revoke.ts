@@ -68,7 +68,7 @@ async function followRevocation(ctx: Context, scope: Scope, id: string): Promise
     return storeRevocation(ctx, scope, mandate, { dueAt: new Date(ctx.clock.now().getTime() + followMs) });
   // The call ended and the mandate is not revoked. The next call waits; otherwise each would be sent at once and cost a
   // fee.
-  if (sent) return postpone(ctx, scope, { ...mandate, revoke_relay_id: null });
+  if (sent) return postpone(ctx, scope, mandate, { relayId: null });
   const call = callOf(ctx, scope, chain, mandate);
   // It was left to other nodes first. A node without any key waits for one. If it has others, the executor's was
   // removed.
@@ -113,7 +113,7 @@ async function send(ctx: Context, scope: Scope, mandate: MandateRow, call: Relay
       const id = await enqueueCall(ctx, tx, call, tried.gas);
       const dueAt = new Date(now.getTime() + followMs);
       const failures = mandate.revoke_failures;
-      await updateRevoke(tx, scope, mandate.id, { relayId: id, failures, dueAt, revokedAt: null });
+      await updateRevoke(tx, scope, mandate, { relayId: id, failures, dueAt, revokedAt: null });
       return id;
     });
   } catch (error) {
@@ -123,16 +123,16 @@ async function send(ctx: Context, scope: Scope, mandate: MandateRow, call: Relay
   if (relayId !== null) await dispatch(ctx, relayId);
 }
 
-function postpone(ctx: Context, scope: Scope, mandate: MandateRow): Promise<void> {
+function postpone(ctx: Context, scope: Scope, mandate: MandateRow, next: { relayId?: null } = {}): Promise<void> {
   const failures = mandate.revoke_failures + 1;
   const dueAt = new Date(ctx.clock.now().getTime() + retryMs(failures));
-  return storeRevocation(ctx, scope, mandate, { dueAt, failures });
+  return storeRevocation(ctx, scope, mandate, { ...next, dueAt, failures });
 }
 
-type Revocation = { dueAt: Date | null; revokedAt?: Date; failures?: number };
+type Revocation = { dueAt: Date | null; revokedAt?: Date; failures?: number; relayId?: null };
 
 function storeRevocation(ctx: Context, scope: Scope, mandate: MandateRow, next: Revocation): Promise<void> {
-  const { revoke_relay_id: relayId, revoke_failures: before } = mandate;
-  const { dueAt, revokedAt = null, failures = before } = next;
-  return ctx.db.scoped(scope, (tx) => updateRevoke(tx, scope, mandate.id, { relayId, failures, dueAt, revokedAt }));
+  const { revoke_relay_id: current, revoke_failures: before } = mandate;
+  const { dueAt, revokedAt = null, failures = before, relayId = current } = next;
+  return ctx.db.scoped(scope, (tx) => updateRevoke(tx, scope, mandate, { relayId, failures, dueAt, revokedAt }));
 }

@@ -246,15 +246,18 @@ export async function lockRevoke(tx: Tx, scope: Scope, id: string, now: Date): P
   return row ?? null;
 }
 
-/** Stores the state of a mandate's revocation; a null `dueAt` ends it. */
+/**
+ * Stores the state of a mandate's revocation, unless another node has replaced the call that sends it since the mandate
+ * was read. A null `dueAt` ends it.
+ */
 export async function updateRevoke(
   tx: Tx,
   scope: Scope,
-  id: string,
+  { id, revoke_relay_id: call }: Pick<MandateRow, 'id' | 'revoke_relay_id'>,
   change: { relayId: string | null; failures: number; dueAt: Date | null; revokedAt: Date | null },
 ): Promise<void> {
   await tx`
     update mandates a set revoke_relay_id = ${change.relayId}, revoke_failures = ${change.failures},
       revoke_due_at = ${change.dueAt}, revoked_at = ${change.revokedAt}
-    where ${inScope(tx, scope)} and a.id = ${id}`;
+    where ${inScope(tx, scope)} and a.id = ${id} and a.revoke_relay_id is not distinct from ${call}`;
 }
