@@ -265,9 +265,10 @@ test('A charge is on its way › its request cannot be cancelled, nor its mercha
   assert.equal(await reset(), false);
   // Read, but not matched.
   const merchant = { id: plan.account_id, wallet: walletAddress };
-  await makeTransfer(of.db.sql, of.scope, merchant, { tx_hash: before?.hash, chain_id: before?.chain_id });
+  const made = { tx_hash: before?.hash, chain_id: before?.chain_id, ordinal: 99 }; // the watcher may read the real one
+  await makeTransfer(of.db.sql, of.scope, merchant, made);
   await assert.rejects(cancel, refused);
-  await of.db.sql`delete from transfers where tx_hash = ${before?.hash}`;
+  await of.db.sql`delete from transfers where tx_hash = ${made.tx_hash} and ordinal = ${made.ordinal}`;
   await relayed(before?.state);
 
   await of.collect();
