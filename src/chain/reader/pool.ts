@@ -33,23 +33,19 @@ export type RpcPool = {
   restMs(): number;
 };
 
-/**
- * A pool of these endpoints. No call is made and nothing is checked yet.
- *
- * @param nowMs a monotonic clock
- */
-export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = () => performance.now()): RpcPool {
+/** A pool of these endpoints. No call is made and nothing is checked yet. */
+export function makePool(urls: readonly string[]): RpcPool {
   const providers: RpcProvider[] = urls.map((url) => ({
-    rpc: connectRpc(url, timeoutMs),
+    rpc: connectRpc(url),
     checked: 'no',
     failures: 0,
     restUntilMs: 0,
     head: -1,
-    headAtMs: nowMs(),
+    headAtMs: performance.now(),
   }));
   let current = 0;
   const awake = (provider: RpcProvider | undefined): provider is RpcProvider =>
-    provider !== undefined && provider.restUntilMs <= nowMs();
+    provider !== undefined && provider.restUntilMs <= performance.now();
   return {
     providers,
     pick: () => {
@@ -70,8 +66,8 @@ export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = ()
     failed: (provider, error) => {
       provider.failures++;
       const wishedMs = error instanceof RpcError ? error.retryAfterMs : null;
-      provider.restUntilMs = nowMs() + (wishedMs ?? backoffMs(provider.failures, rests));
+      provider.restUntilMs = performance.now() + (wishedMs ?? backoffMs(provider.failures, rests));
     },
-    restMs: () => Math.max(0, Math.min(...providers.map((provider) => provider.restUntilMs)) - nowMs()),
+    restMs: () => Math.max(0, Math.min(...providers.map((provider) => provider.restUntilMs)) - performance.now()),
   };
 }
