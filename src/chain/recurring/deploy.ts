@@ -87,7 +87,7 @@ async function send(chain: ChainConfig, signer: RelayerSigner): Promise<Hex> {
   }
   const unsigned = { ...offer, gas, to: call.to, data: call.data, chainId: chain.chainId, nonce: account.maxNonce };
   const { signed, hash } = await signCall(signer, unsigned);
-  const answer = await broadcast(chain, signed, true);
+  const answer = await broadcast(chain, signed);
   if (answer.kind !== 'accepted') throw new DeployFault(`No endpoint accepted the transaction: ${answer.message}`);
   return hash;
 }

@@ -30,12 +30,9 @@ const noEndpoint: BroadcastResult = { kind: 'unreachable', message: 'no endpoint
 const batchSize = 25;
 const messagesAtOnce = 4;
 
-/**
- * Sends a signed transaction to one endpoint, and to the next if that one does not accept it; with `all`, to every
- * endpoint.
- */
-export async function broadcast(chain: ChainConfig, signed: Hex, all = false): Promise<BroadcastResult> {
-  const [answer = noEndpoint] = await broadcastAll(chain, [signed], all);
+/** Sends a signed transaction to every endpoint. */
+export async function broadcast(chain: ChainConfig, signed: Hex): Promise<BroadcastResult> {
+  const [answer = noEndpoint] = await broadcastAll(chain, [signed], true);
   return answer;
 }
 
@@ -47,7 +44,10 @@ function better(one: BroadcastResult, other: BroadcastResult): BroadcastResult {
   return saysMore ? other : one;
 }
 
-/** The same for several; their answers are in the same order. */
+/**
+ * Sends signed transactions to one endpoint, and those that it does not accept to the next; with `all`, to every
+ * endpoint. Their answers are in the same order.
+ */
 export async function broadcastAll(
   chain: ChainConfig,
   signed: readonly Hex[],

@@ -64,7 +64,7 @@ async function sendZeroTransfer(
   if (!signer) return;
   try {
     const { signed } = await signCall(signer, { ...zeroTransfer(address), ...offer, chainId: chain.chainId, nonce });
-    const answer = await broadcast(chain, signed, true);
+    const answer = await broadcast(chain, signed);
     ctx.log.warn({ chain_id: chain.chainId, nonce, answer: answer.kind }, 'a gap in the relayer’s nonces is closed');
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
