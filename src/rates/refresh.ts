@@ -32,12 +32,9 @@ const maxFaultLength = 300;
  * Queries all sources at once and stores what they agree on. A source that fails is ignored; overrides are not touched.
  * Never throws because of a source.
  */
-export async function refreshRates(
-  ctx: Context,
-  sources: readonly RateSource[],
-  signal: AbortSignal = AbortSignal.timeout(timeoutMs),
-): Promise<RefreshResult> {
+export async function refreshRates(ctx: Context, sources: readonly RateSource[]): Promise<RefreshResult> {
   const startedAt = ctx.clock.now();
+  const signal = AbortSignal.timeout(timeoutMs);
   const answers = await Promise.all(sources.map((source) => ask(source, signal)));
   const failed = answers.flatMap((answer) => ('error' in answer ? [answer] : []));
   for (const { source, error } of failed) ctx.log.warn({ source, error }, 'a rate source did not answer');
@@ -54,14 +51,10 @@ export async function refreshRates(
  *
  * @returns null when nothing was due
  */
-export async function refreshIfDue(
-  ctx: Context,
-  sources: readonly RateSource[],
-  signal?: AbortSignal,
-): Promise<RefreshResult | null> {
+export async function refreshIfDue(ctx: Context, sources: readonly RateSource[]): Promise<RefreshResult | null> {
   const last = await selectLastFetch(ctx.db);
   const ageMs = last ? ctx.clock.now().getTime() - last.getTime() : Number.POSITIVE_INFINITY;
-  return Math.abs(ageMs) < refreshAfterMs ? null : refreshRates(ctx, sources, signal);
+  return Math.abs(ageMs) < refreshAfterMs ? null : refreshRates(ctx, sources);
 }
 
 /**
