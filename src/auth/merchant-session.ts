@@ -23,7 +23,6 @@ export type MerchantSession = {
   id: string;
   scope: Scope;
   accountId: string;
-  partnerSlug: string;
   walletAddress: string;
 };
 
@@ -72,7 +71,6 @@ type SessionRow = {
   partner_id: string;
   test_mode: boolean;
   account_id: string;
-  slug: string;
   wallet_address: string;
 };
 
@@ -99,19 +97,18 @@ export async function readMerchantSession(
   const { sql } = ctx.db;
   const [row] = await sql<SessionRow[]>`
     with found as (
-      select s.*, p.slug from sessions s join partners p on p.id = s.partner_id
+      select s.* from sessions s
       where s.token_hash in ${list(tokenHashes(ctx.config.secretKeys, token))} and ${alive(ctx, now)}
         and (${host === null} or s.partner_id = ${host?.partnerId ?? null})
     ), seen as (
       update sessions s set last_seen_at = ${now} from found
       where ${inUse} and s.id = found.id and found.last_seen_at < ${new Date(now.getTime() - seenEveryMs)})
-    select id, partner_id, test_mode, account_id, slug, wallet_address from found`;
+    select id, partner_id, test_mode, account_id, wallet_address from found`;
   if (!row) return null;
   return {
     id: row.id,
     scope: scopeOf(row.partner_id, row.test_mode),
     accountId: row.account_id,
-    partnerSlug: row.slug,
     walletAddress: row.wallet_address,
   };
 }
