@@ -27,6 +27,7 @@ export const refusalStatus = {
   change_over: 410,
   merchant_unknown: 404,
   not_onboarded: 409,
+  recovery_expired: 410,
   recovery_signed: 409,
   message_changed: 400,
   message_used: 409,

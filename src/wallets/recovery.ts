@@ -149,7 +149,7 @@ export function readOpenRecovery(ctx: Context, scope: Scope, accountId: string):
 /**
  * Opens a link of a recovery in any state; on a partner's own host, only for its own merchants.
  *
- * @throws MerchantRefusal link_unknown; link_expired if no wallet signed in time; UnknownHere
+ * @throws MerchantRefusal link_unknown; recovery_expired if no wallet signed in time; UnknownHere
  */
 export async function openRecovery(
   ctx: Context,
@@ -164,7 +164,7 @@ export async function openRecovery(
   const change = await ctx.db.scoped(scope, (tx) => selectChange(tx, scope, id));
   const merchant = change && (await readMerchant(ctx, scope, change.account_id));
   if (!change || !merchant) throw new MerchantRefusal('link_unknown');
-  if (isExpired(change, ctx.clock.now())) throw new MerchantRefusal('link_expired');
+  if (isExpired(change, ctx.clock.now())) throw new MerchantRefusal('recovery_expired');
   return { scope, change, merchant };
 }
 

@@ -299,9 +299,12 @@ test('A link that nobody signed on lives seven days; a cancelled recovery and an
   const late = await recovering({ sign: false });
   const expired = await after48Hours(() => late.visitor.open(late.url), 7 * 24 * hour + 1000);
   assert.equal(expired.status, 410);
+  assert.match(expired.html, /This recovery has expired/);
+  assert.doesNotMatch(expired.html, /saved/);
   await after48Hours(() => settleRecoveries(app.ctx), 7 * 24 * hour + 1000);
   assert.equal((await subjectsTo(late.email, late.merchant.id)).at(-1), 'the wallet recovery was stopped');
   assert.deepEqual((await actsOn(late.merchant.id)).at(-1), { action: 'recovery.expired', by: 'the service' });
+  assert.match((await late.visitor.open(late.vetoUrl)).html, /nothing was changed/);
 
   const { merchant, next, url, visitor } = await recovering();
   assert.equal(await cancelRecovery(app.ctx, theService, fixtures.test, merchant.id), true);

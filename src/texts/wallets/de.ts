@@ -142,6 +142,10 @@ export const de: WalletTexts<'de'> = {
       title: 'Dieser Händler hat die Einrichtung noch nicht abgeschlossen',
       rest: 'Sein Einrichtungslink nimmt jede Wallet an, deshalb gibt es nichts wiederherzustellen.',
     },
+    recovery_expired: {
+      title: 'Diese Wiederherstellung ist abgelaufen',
+      rest: 'Innerhalb von sieben Tagen hat keine neue Wallet signiert; es wurde nichts geändert. Brauchen Sie sie noch, bitten Sie den Partner, der den Link gesendet hat, eine neue zu starten.',
+    },
     recovery_signed: {
       title: 'Eine neue Wallet hat schon signiert',
       rest: 'Sie übernimmt nach ihren 48 Stunden, wenn die Wiederherstellung nicht vorher gestoppt wird.',

@@ -129,6 +129,10 @@ export const en = {
       title: 'This merchant has not finished onboarding',
       rest: 'Its onboarding link accepts any wallet, so there is nothing to recover.',
     },
+    recovery_expired: {
+      title: 'This recovery has expired',
+      rest: 'No new wallet signed within seven days, so nothing was changed. If you still need it, ask the partner who sent you the link to start a new one.',
+    },
     recovery_signed: {
       title: 'A new wallet has already signed',
       rest: 'It takes over after its 48 hours, unless the recovery is stopped first.',

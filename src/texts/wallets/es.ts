@@ -138,6 +138,10 @@ export const es: WalletTexts<'es'> = {
       title: 'Este comercio no ha terminado el alta',
       rest: 'Su enlace de alta acepta cualquier billetera, así que no hay nada que recuperar.',
     },
+    recovery_expired: {
+      title: 'Esta recuperación ha caducado',
+      rest: 'Ninguna billetera nueva firmó en siete días, así que no cambió nada. Si aún la necesita, pida al socio que le envió el enlace que inicie otra.',
+    },
     recovery_signed: {
       title: 'Ya firmó una billetera nueva',
       rest: 'Tomará el relevo cuando pasen sus 48 horas, salvo que antes se detenga la recuperación.',

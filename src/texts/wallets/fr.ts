@@ -141,6 +141,10 @@ export const fr: WalletTexts<'fr'> = {
       title: 'Ce commerçant n’a pas terminé son inscription',
       rest: 'Son lien d’inscription accepte n’importe quel portefeuille : il n’y a rien à récupérer.',
     },
+    recovery_expired: {
+      title: 'Cette récupération a expiré',
+      rest: 'Aucun nouveau portefeuille n’a signé dans les sept jours : rien n’a changé. Si vous en avez encore besoin, demandez au partenaire qui vous a envoyé le lien d’en lancer une nouvelle.',
+    },
     recovery_signed: {
       title: 'Un nouveau portefeuille a déjà signé',
       rest: 'Il prend le relais au bout de 48 heures, sauf si la récupération est arrêtée avant.',

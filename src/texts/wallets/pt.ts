@@ -129,6 +129,10 @@ export const pt: WalletTexts<'pt'> = {
       title: 'Este lojista ainda não concluiu o cadastro',
       rest: 'O link de cadastro dele aceita qualquer carteira, então não há nada a recuperar.',
     },
+    recovery_expired: {
+      title: 'Esta recuperação expirou',
+      rest: 'Nenhuma carteira nova assinou em sete dias, então nada mudou. Se ainda precisar dela, peça ao parceiro que enviou o link que inicie outra.',
+    },
     recovery_signed: {
       title: 'Uma nova carteira já assinou',
       rest: 'Ela assume depois das 48 horas, a menos que a recuperação seja interrompida antes.',
