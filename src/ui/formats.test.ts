@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { currencyLabel, formatDuration, formatRemaining } from './formats.ts';
-import { wordsFor } from './language.ts';
+import { minorOf, readAmount } from '../lib/amount.ts';
+import { amountToType, currencyLabel, formatDuration, formatRemaining } from './formats.ts';
+import { languages, wordsFor, wordsOf } from './language.ts';
 
 const en = wordsFor({ headers: { 'accept-language': 'en' } });
 
@@ -18,4 +19,28 @@ test('a time that is left → minutes below two hours, hours below two days, the
 test('a currency → its code and name; a code without a name, or what is no code, → itself', () => {
   assert.equal(currencyLabel(en, 'EUR'), 'EUR – Euro');
   for (const text of ['QQQ', 'eur', '', '\0', 'x'.repeat(6_000)]) assert.equal(currencyLabel(en, text), text);
+});
+
+test('an amount to type → with the language’s decimal sign, and a field takes it in every language', () => {
+  const typed = (language: 'de' | 'en' | 'ar', minor: bigint, code: string) =>
+    amountToType(wordsOf(language), minor, code);
+  assert.equal(typed('de', 1200n, 'EUR'), '12,00');
+  assert.equal(typed('en', 123456n, 'EUR'), '1234.56');
+  assert.equal(typed('ar', 1200n, 'EUR'), '12.00');
+  assert.equal(typed('de', 12_500n, 'KWD'), '12.500', 'after a comma it could be thousands');
+  for (const language of languages) {
+    for (const [code, minor] of [
+      ['EUR', 5n],
+      ['USD', 123_456_789n],
+      ['KWD', 12_500n],
+      ['KWD', 1_234_567n],
+      ['JPY', 1_200n],
+    ] as const) {
+      assert.equal(
+        minorOf(readAmount(amountToType(wordsOf(language), minor, code), code)),
+        minor,
+        `${code} ${language}`,
+      );
+    }
+  }
 });

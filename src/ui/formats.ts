@@ -1,5 +1,6 @@
+import { minorOf, readAmount } from '../lib/amount.ts';
 import { minuteMs } from '../lib/durations.ts';
-import { formatMicro } from '../lib/money.ts';
+import { decimalOf, formatMicro } from '../lib/money.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { type CommonTexts, commonTexts } from '../texts/common.ts';
 import { fill, type Words } from './language.ts';
@@ -97,6 +98,17 @@ export function columnMicro(words: Words, micro: bigint): string {
 function grouped({ language }: Words, micro: bigint, minimumFractionDigits: number): string {
   const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits, maximumFractionDigits: 6 });
   return format.format(formatMicro(micro) as Intl.StringNumericLiteral);
+}
+
+/**
+ * Minor units as an amount in a field, or as an example of what to type: with the language's decimal sign, ungrouped and
+ * in Latin digits. Three decimals after a comma could be thousands, which fields refuse, so they follow a point.
+ */
+export function amountToType({ language }: Words, minor: bigint, currency: string): string {
+  const point = decimalOf(minor, currency);
+  const parts = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits: 1 }).formatToParts(0);
+  const text = point.replace('.', parts.find(({ type }) => type === 'decimal')?.value ?? '.');
+  return minorOf(readAmount(text, currency)) === minor ? text : point;
 }
 
 type Period = keyof CommonTexts['common']['every'];

@@ -67,4 +67,5 @@ test('A plan’s change is for its merchant alone, keeps what was typed, and say
   assert.ok(changed.html.includes('€95.50'));
   const stranger = await shop(withoutContract);
   assert.equal((await stranger.visitor.open(path)).status, 404);
+  assert.ok((await visitor.open(`${path}?lang=de`)).html.includes('value="95,50"'), 'written as it is read');
 });

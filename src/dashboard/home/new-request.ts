@@ -10,7 +10,7 @@ import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field, optionList, selectField, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
-import { formatDuration } from '../../ui/formats.ts';
+import { amountToType, formatDuration } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import type { FormFields, MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
@@ -103,10 +103,9 @@ function faultsOf({ code, extra }: Refusal): Created {
 }
 
 /** An example amount with the currency's number of decimals and the language's decimal sign: `12.50`, `12,50`. */
-export function exampleOf({ language }: Words, currency: string): string {
+export function exampleOf(words: Words, currency: string): string {
   const exponent = currencyExponent(currency) ?? 2;
-  if (exponent === 0) return '1200';
-  return new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits: exponent }).format(12.5);
+  return amountToType(words, exponent === 0 ? 1200n : 125n * 10n ** BigInt(exponent - 1), currency);
 }
 
 /** A fault as a sentence. */

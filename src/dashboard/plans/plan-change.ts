@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
-import { decimalOf } from '../../lib/money.ts';
 import { html } from '../../lib/text/html.ts';
 import { usualReserve } from '../../plans/collection-form.ts';
 import { isAmountFault, type PlanFaults, type PlanFields, readPlanChange } from '../../plans/form.ts';
@@ -11,7 +10,8 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { card, field, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
-import { fill } from '../../ui/language.ts';
+import { amountToType } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
 import { planName } from '../../web/plan-words.ts';
 import { exampleOf, requestFaultText } from '../home/new-request.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
@@ -51,15 +51,15 @@ async function change(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
  * The values of the form: as typed, otherwise from the plan. Amounts of the plan only if its currency is still the
  * merchant's.
  */
-function typedOr(plan: PlanRow, fields: PlanFields, currency: string): PlanFields {
+function typedOr(words: Words, plan: PlanRow, fields: PlanFields, currency: string): PlanFields {
   if (fields.amount !== undefined) return fields;
   const collect = plan.collect;
   if (plan.fiat_code !== currency) return { collect, past_due: plan.after_past_due };
   const cap = plan.cap_fiat_int;
   return {
-    amount: decimalOf(BigInt(plan.fiat_int), currency),
+    amount: amountToType(words, BigInt(plan.fiat_int), currency),
     collect,
-    cap: cap === null || cap === plan.fiat_int ? '' : decimalOf(BigInt(cap), currency),
+    cap: cap === null || cap === plan.fiat_int ? '' : amountToType(words, BigInt(cap), currency),
     reserve: String(collect === 'automatic' ? plan.reserve_percent : usualReserve(currency)),
     past_due: plan.after_past_due,
   };
@@ -78,7 +78,7 @@ function showForm(
   const { newRequest } = dashboardTexts(words);
   const { form: t } = mandateTexts(words);
   const currency = merchant.display_currency;
-  const typed = typedOr(plan, fields, currency);
+  const typed = typedOr(words, plan, fields, currency);
   const { amount: fault } = faults;
   return sendDashboard(ctx, visit, {
     path: `${here}/change`,
