@@ -6,6 +6,7 @@ import { insertion } from '../../src/db/sql.ts';
 import type { SecretKey } from '../../src/lib/encrypt.ts';
 import { modeOf } from '../../src/lib/mode.ts';
 import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
+import { expiryMinutes } from '../../src/partners/rules.ts';
 import { insertPartner, type Partner } from '../../src/partners/store.ts';
 import type { Reason } from '../../src/payments/rules.ts';
 import type { TransferRow } from '../../src/payments/transfers.ts';
@@ -32,7 +33,7 @@ export async function makePartner(
     slug: details.slug ?? `p-${randomBytes(5).toString('hex')}`,
     name: 'Corner Shops Ltd',
     currency: details.currency ?? 'EUR',
-    allowedExpiryMinutes: [5, 10, 15, 30, 60, 180, 1440, 4320, 10_080, 43_200],
+    allowedExpiryMinutes: [...expiryMinutes],
     defaultExpiryMinutes: 15,
     email: details.email ?? null,
   });
