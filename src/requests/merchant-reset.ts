@@ -1,5 +1,6 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import { isWaiting } from './expiry.ts';
+import { reservedAfterEndMs } from './reservations.ts';
 
 /**
  * Locks a merchant's unpaid requests until the transaction ends, in the order that everybody uses. Whoever sends a
@@ -59,6 +60,6 @@ export async function voidUnpaidOf(
       update requests r set status = 'voided', voided_at = ${now}
       where r.partner_id = ${partnerId} and r.test_mode = ${testMode} and r.account_id = ${accountId} and ${isWaiting(tx)}
       returning id)
-    update amount_reservations set reserved_until = ${now}::timestamptz + interval '24 hours'
+    update amount_reservations set reserved_until = ${now}::timestamptz + ${reservedAfterEndMs} * interval '1 ms'
     where partner_id = ${partnerId} and test_mode = ${testMode} and request_id in (select id from voided)`;
 }

@@ -1,4 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
+import { reservedAfterEndMs } from './reservations.ts';
 import type { RequestRow } from './store.ts';
 
 /**
@@ -14,7 +15,7 @@ export async function moveExpiry(tx: Tx, scope: Scope, id: string, minutesAgo: n
         and proof_status = 'none' and status <> 'voided' and (status <> 'expired' or ${minutesAgo > 0})
       returning *
     ), kept as (
-      update amount_reservations set reserved_until = now() + interval '24 hours'
+      update amount_reservations set reserved_until = now() + ${reservedAfterEndMs} * interval '1 ms'
       where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
         and request_id in (select id from expired)
       returning request_id

@@ -1,5 +1,6 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import { seenStatus } from './expiry.ts';
+import { reservedAfterEndMs } from './reservations.ts';
 import type { RequestRow } from './store.ts';
 
 /** The stored row, locked until the transaction ends. Whoever changes its proof or its transfers locks it first. */
@@ -83,7 +84,8 @@ export function verifyProofs(tx: Tx, proofs: readonly Proof[]): Promise<Verified
       returning r.partner_id, r.test_mode, r.id, r.account_id, r.tx_hash, r.payer_address, r.metadata,
         r.proof_verified_at, r.customer_email, r.customer_phone
     ), kept as (
-      update amount_reservations a set reserved_until = v.proof_verified_at + interval '24 hours' from verified v
+      update amount_reservations a
+      set reserved_until = v.proof_verified_at + ${reservedAfterEndMs} * interval '1 ms' from verified v
       where (a.partner_id, a.test_mode, a.request_id) = (v.partner_id, v.test_mode, v.id)
       returning a.request_id
     )

@@ -1,4 +1,11 @@
 import type { Database, Tx } from '../db/connection.ts';
+import { dayMs } from '../lib/durations.ts';
+
+/**
+ * How long an amount stays reserved after its request was paid, cancelled or expired. The database's functions that
+ * reserve one (`create_request`, `store_as_assumed`, `store_together`, `reserve_rest`) add the same to its expiry.
+ */
+export const reservedAfterEndMs = dayMs;
 
 /** The amount that a wallet was paid, and the range in which amounts are near it. */
 export type PaidAmount = {

@@ -3,6 +3,7 @@ import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 import { constant, type Fragment, identifiers, type Statement, type Tag } from '../db/sql.ts';
 import { isOpen, isPast, seenStatus } from './expiry.ts';
 import { inStates, type States, statesOf } from './in-states.ts';
+import { reservedAfterEndMs } from './reservations.ts';
 
 /** A row of `requests`. Money is in decimal strings; `metadata` is the JSON text as given, keys in order. */
 export type RequestRow = {
@@ -251,7 +252,7 @@ export async function updateVoided(tx: Tx, scope: Scope, id: string): Promise<Re
         and r.status = 'requested' and ${isOpen(tx)}
       returning *
     ), released as (
-      update amount_reservations set reserved_until = now() + interval '24 hours'
+      update amount_reservations set reserved_until = now() + ${reservedAfterEndMs} * interval '1 ms'
       where request_id in (select id from voided) returning request_id
     )
     select * from voided`;
