@@ -18,7 +18,7 @@ function known(status: 'voided' | 'expired', ...unmatched: UnmatchedProgress[]):
     },
     status,
     progress: {
-      ...{ proofStatus: 'none', proofNote: null, dueMicro: 12_000_000n, receivedMicro: 0n, undoubtedMicro: 0n },
+      ...{ proofStatus: 'none', dueMicro: 12_000_000n, receivedMicro: 0n, undoubtedMicro: 0n },
       ...{ asked: { micro: 12_000_000n, isRest: false, isReserved: true }, missingMicro: 12_000_000n },
       ...{ overpaidMicro: 0n, transfers: [], surpluses: [], unmatched, near: [] },
     },

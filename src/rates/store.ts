@@ -15,7 +15,6 @@ export type RateRow = {
   fetched_rate: string | null;
   sources: string | null;
   fetched_at: Date | null;
-  set_at: Date | null;
   /** When the override ends automatically; null when it does not. */
   until: Date | null;
 };
@@ -53,7 +52,7 @@ export async function selectLastFetch(db: Database): Promise<Date | null> {
 export async function selectRates(db: Database): Promise<RateRow[]> {
   return db.sql<RateRow[]>`
     select code, coalesce(o.rate, r.rate) as rate, o.rate is not null as is_override, r.rate as fetched_rate,
-      r.sources, r.fetched_at, o.set_at, o.until
+      r.sources, r.fetched_at, o.until
     from rates r full join (select * from rate_overrides o where ${isInForce(db.sql)}) o using (code)
     order by code limit 1000`;
 }

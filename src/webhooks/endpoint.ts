@@ -26,9 +26,6 @@ export type Endpoint = {
   pendingSecret: string | null;
   /** When the pending secret was created; null while none is pending. */
   pendingSince: Date | null;
-  disabledAt: Date | null;
-  disabledReason: string | null;
-  failures: number;
 };
 
 /** Only https in live mode, except in the sandbox and for configured networks. */
@@ -47,9 +44,6 @@ export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint
     secret: decrypted((activated && row.pending_secret) || row.secret),
     pendingSecret: activated ? null : row.pending_secret && decrypted(row.pending_secret),
     pendingSince: activated ? null : row.pending_since,
-    disabledAt: row.disabled_at,
-    disabledReason: row.disabled_reason,
-    failures: row.failures,
   };
 }
 

@@ -204,8 +204,8 @@ test('a part is reorganised away and the other suffices without it → still att
   await arrive({ value: 12_345_678n, reference });
   assert.equal((await progressOf(request)).transfers.length, 2);
   await reorganise(first);
-  const { proofStatus, proofNote, missingMicro } = await progressOf(request);
-  assert.deepEqual([proofStatus, proofNote, missingMicro], ['attached', null, 0n]);
+  const { proofStatus, missingMicro } = await progressOf(request);
+  assert.deepEqual([proofStatus, missingMicro], ['attached', 0n]);
 });
 
 test('the rest is freed with the request’s own amount: a day after it was verified', async () => {

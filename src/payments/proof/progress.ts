@@ -32,8 +32,6 @@ export type UnmatchedProgress = TransferProgress & { reason: Reason };
 /** How far the payment of a request has come. */
 export type PaymentProgress = {
   proofStatus: 'none' | 'attached' | 'verified';
-  /** Why a proof was undone. */
-  proofNote: string | null;
   dueMicro: bigint;
   receivedMicro: bigint;
   /** The sum without what endpoints have failed to confirm for long. */
@@ -89,7 +87,6 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
   const undoubtedMicro = undoubtedMicroOf(counted);
   return {
     proofStatus: request.proof_status,
-    proofNote: request.proof_note,
     dueMicro,
     receivedMicro,
     undoubtedMicro,
