@@ -69,6 +69,7 @@ const byFunctions = ['overpaid_requests', 'partner_clocks', 'underpaid_requests'
 const strangers: Record<string, string> = {
   // The reader stores mined transfers and removes reorganised ones with its cursor; `payments` matches them.
   'src/chain/reader/store.ts': 'transfers',
+  'src/chain/reader/replaced-store.ts': 'transfers',
   // Voiding a request unmatches its partial payments in the same commit, and `requests` does not import `payments`.
   'src/requests/cancel-store.ts': 'transfers',
 };

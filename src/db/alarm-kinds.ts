@@ -30,6 +30,7 @@ export type AlarmDetails = {
   /** The host of the endpoint that does not report transfers of these transactions, and of the one that does. */
   'chain-left-out': { chainId: number; chain: string; host: string; other?: string; transactions: string[] };
   'chain-final-reorged': { chainId: number; transactions: string[] };
+  'chain-replaced': { chainId: number; transactions: string[] };
   'chain-deep-reorg': { chainId: number; blocks: number };
   'verified-reorged': { requestId: string };
   'returned-bound': { requestId: string };
@@ -84,6 +85,8 @@ const sentences: ByAlarmKind<string> = {
     `The RPC endpoint ${host} does not report transfers on ${chain} that ${other} reports; one of the two is wrong: ${transactions.join(', ')}`,
   'chain-final-reorged': ({ chainId, transactions }) =>
     `Chain ${chainId} reversed final transfers: ${transactions.join(', ')}`,
+  'chain-replaced': ({ chainId, transactions }) =>
+    `Transactions on chain ${chainId} that had been final move other money to a wallet of a merchant since a reorganisation. It is not counted; tell the merchant: ${transactions.join(', ')}`,
   'chain-deep-reorg': ({ chainId, blocks }) =>
     `Chain ${chainId} was reorganised deeper than the blocks that are stored; its last ${blocks} blocks are being read again.`,
   'verified-reorged': ({ requestId }) =>

@@ -486,6 +486,7 @@ test('Each alarm is shown in the reader’s language, with original messages of 
       { chainId, transactions: ['0xabc'] },
       { chainId, transactions: ['0xfed'] },
     ],
+    'chain-replaced': [{ chainId, transactions: ['0xdad'] }],
     'chain-deep-reorg': [{ chainId, blocks: 40 }],
     'verified-reorged': [{ requestId: request }],
     'returned-bound': [{ requestId: request }],

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { callRpc } from '../../src/chain/rpc.ts';
+import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { verifyFinal } from '../../src/payments/proof/verify.ts';
+import { sendTransaction, transferCall } from '../../src/sandbox/wallet.ts';
 import { raisedAlarms } from '../support/alarms.ts';
+import { makeMerchant, makeRequest } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { secondEndpoint } from '../support/payments/second-endpoint.ts';
 
@@ -103,6 +105,42 @@ test('verified, then reorganised → stays verified, with an alarm until the sam
     assert.equal(await isRaised(`verified-reorged:${request.id}`), !isSame);
     assert.equal((await fixtures.events(request)).length, 1);
   }
+});
+
+/** A contract that moves all it was given to whom its code names: its code stands for a state that has changed. */
+async function placePayer(address: Hex, to: string, usdcMicro: bigint): Promise<void> {
+  const token = (fixtures.node.chain.tokens[0]?.address ?? '').slice(2);
+  const move = transferCall({ to, usdcMicro }).slice(2);
+  // codecopy(0, 41, 68); call(gas, token, 0, 0, 68, 0, 0); stop
+  const code = `0x604460296000396000600060446000600073${token}5af100${move}`;
+  await callRpc(second.endpoint.target, 'anvil_setCode', [address, code]);
+}
+
+test('verified, then reorganised and mined again as a payment to another merchant → an alarm says that it is not counted', async () => {
+  const request = await fixtures.request();
+  const other = await makeMerchant(fixtures.db, fixtures.scope);
+  const theirs = await makeRequest(fixtures.db, fixtures.scope, other);
+  const payer: Hex = '0x00000000000000000000000000000000000ba7c4';
+  await fixtures.node.fund(payer, 2n * BigInt(request.usdc_micro));
+  await placePayer(payer, request.wallet_address, BigInt(request.usdc_micro));
+  const from = fixtures.node.wallet();
+  await fixtures.node.fund(from.address, 0n);
+  const txHash = await sendTransaction(fixtures.node.chain, from.privateKey, payer, '0x');
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).proof_status, 'verified');
+  const signed = await signedForm(txHash);
+  await fixtures.node.reorg(4);
+  await placePayer(payer, theirs.wallet_address, BigInt(theirs.usdc_micro));
+  await fixtures.turn();
+  assert.equal(await isRaised(`chain-replaced:31337:${txHash}`), false);
+  assert.equal(await fixtures.node.resend(signed), txHash);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  assert.equal((await fixtures.transfer(txHash))?.to_address, request.wallet_address);
+  assert.equal((await fixtures.read(theirs)).proof_status, 'none');
+  assert.ok(await isRaised(`verified-reorged:${request.id}`));
+  assert.ok(await isRaised(`chain-replaced:31337:${txHash}`));
 });
 
 test('while an endpoint is away or denies the payment, verification waits; an alarm is raised after 2 minutes and cleared', async () => {

@@ -61,6 +61,8 @@ function sentences(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>
       })} ${verbatim(transactions.join(', '))}`,
     'chain-final-reorged': ({ chainId, transactions }) =>
       html`${onNetwork(t.final_reorged, chainId)} ${verbatim(transactions.join(', '))}`,
+    'chain-replaced': ({ chainId, transactions }) =>
+      html`${onNetwork(t.replaced, chainId)} ${verbatim(transactions.join(', '))}`,
     'chain-deep-reorg': ({ chainId }) => html`${onNetwork(t.deep_reorg, chainId)}`,
     'verified-reorged': ({ requestId }) => ofRequest(t.verified_reorged, requestId),
     'returned-bound': ({ requestId }) => ofRequest(t.returned_bound, requestId),
@@ -89,6 +91,7 @@ const advices: Record<AlarmKind, keyof ReturnType<typeof adminTexts>['advices']>
   'chain-unread': 'chain',
   'chain-left-out': 'chain',
   'chain-final-reorged': 'chain',
+  'chain-replaced': 'chain',
   'chain-deep-reorg': 'chain',
   'verified-reorged': 'chain',
   'returned-bound': 'other',

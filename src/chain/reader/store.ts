@@ -8,6 +8,7 @@ import type { Bindings } from './bindings.ts';
 import { checkpointsIn, deleteCheckpointsAfter, insertCheckpoints } from './checkpoints-store.ts';
 import type { Lease } from './lease.ts';
 import { type RemovedRow, type RemovedTransfer, toRemoved } from './removed.ts';
+import { settleReplaced } from './replaced-store.ts';
 import { clearReversed, type MinedAgain, raiseReversed } from './reversed-store.ts';
 import { deleteUnreadAfter, insertUnread } from './unread-store.ts';
 import type { Owner } from './wallets.ts';
@@ -214,7 +215,7 @@ const rowsAtOnce = 500;
 
 /**
  * A row that still exists was final before a reorganisation; its transfer is now in another block. If it moves other
- * money there, the row stays as it was: the operator was told that its payment is gone.
+ * money there, the row stays as it was, and the operator is told. A row that an endpoint invented makes way.
  */
 export async function insertTransfers(
   tx: Tx,
@@ -264,6 +265,7 @@ export async function insertTransfers(
       chain.chainId,
       again.flatMap(({ request_id, ...scope }) => (request_id === null ? [] : [{ ...scope, request_id }])),
     );
+    if (again.length < some.length) await insertTransfers(tx, chain, await settleReplaced(tx, chain.chainId, some));
   }
 }
 

@@ -71,6 +71,8 @@ export const de: AdminTexts<'de'> = {
     left_out:
       '{host} meldet Überweisungen in {network} nicht, die {other} meldet. Einer der beiden Anbieter irrt. Transaktionen:',
     final_reorged: '{network} hat endgültige Überweisungen rückgängig gemacht',
+    replaced:
+      'Seit einer Umordnung von {network} bewegen Transaktionen, die endgültig waren, anderes Geld auf die Wallet eines Händlers; es zählt nicht',
     deep_reorg: '{network} wurde tiefer umgeordnet als alle gespeicherten Blöcke; seine Blöcke werden neu gelesen',
     verified_reorged:
       'Die geprüfte Anforderung {request} hat ihre Zahlung durch eine Umordnung verloren: Prüfen Sie die Zahlung manuell',

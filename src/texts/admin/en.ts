@@ -68,6 +68,8 @@ export const en = {
     left_out:
       '{host} does not report transfers on {network} that {other} reports. One of the two is wrong. Transactions:',
     final_reorged: '{network} reversed transfers that were final',
+    replaced:
+      'Since a reorganisation of {network}, transactions that were final move other money to a merchant’s wallet, which is not counted',
     deep_reorg: '{network} reorganised deeper than any stored block; its blocks are being read again',
     verified_reorged: 'The verified request {request} lost its payment in a reorganisation: check its payment manually',
     returned_bound: 'The payment for request {request} counts and was also refunded: check it manually',

@@ -69,6 +69,8 @@ export const es: AdminTexts<'es'> = {
     left_out:
       '{host} no comunica transferencias de {network} que {other} sí comunica. Uno de los dos proveedores se equivoca. Transacciones:',
     final_reorged: '{network} revirtió transferencias que eran definitivas',
+    replaced:
+      'Desde una reorganización de {network}, transacciones que eran definitivas envían otro dinero a la billetera de un comercio; no se cuenta',
     deep_reorg: '{network} se reorganizó más allá de todos los bloques guardados; se están volviendo a leer',
     verified_reorged:
       'La solicitud verificada {request} perdió su pago en una reorganización: compruebe su pago manualmente',

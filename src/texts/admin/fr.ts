@@ -72,6 +72,8 @@ export const fr: AdminTexts<'fr'> = {
     left_out:
       '{host} ne signale pas des transferts sur {network} que {other} signale. L’un des deux fournisseurs se trompe. Transactions :',
     final_reorged: '{network} a annulé des transferts qui étaient définitifs',
+    replaced:
+      'Depuis une réorganisation de {network}, des transactions qui étaient définitives versent d’autres fonds sur le portefeuille d’un commerçant ; ils ne sont pas comptés',
     deep_reorg: '{network} s’est réorganisé au-delà de tous les blocs stockés ; ses blocs sont relus',
     verified_reorged:
       'La demande vérifiée {request} a perdu son paiement lors d’une réorganisation : vérifiez son paiement manuellement',

@@ -69,6 +69,8 @@ export const ja: AdminTexts<'ja'> = {
     left_out:
       '{host} は、{other} が報告する {network} の送金を報告していません。どちらかのプロバイダーが誤りです。取引：',
     final_reorged: '{network} が確定済みの送金を取り消しました',
+    replaced:
+      '{network} の再編成以降、確定済みだった取引が加盟店のウォレットへ別の送金を行っています。この送金は計上されていません',
     deep_reorg: '{network} が保存済みのどのブロックよりも深く再編成されました。ブロックを読み直しています',
     verified_reorged: '検証済みの請求 {request} が再編成により支払いを失いました。支払いを手作業で確認してください',
     returned_bound: '請求 {request} の支払いは計上され、返金もされています。手作業で確認してください',

@@ -69,6 +69,8 @@ export const pt: AdminTexts<'pt'> = {
     left_out:
       '{host} não informa transferências da rede {network} que {other} informa. Um dos dois provedores está errado. Transações:',
     final_reorged: 'A rede {network} reverteu transferências que eram definitivas',
+    replaced:
+      'Desde uma reorganização da rede {network}, transações que eram definitivas enviam outro dinheiro à carteira de um lojista; ele não é contado',
     deep_reorg:
       'A rede {network} foi reorganizada além de todos os blocos armazenados; os blocos estão sendo lidos de novo',
     verified_reorged:
