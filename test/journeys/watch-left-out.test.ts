@@ -149,6 +149,44 @@ for (const [what, lieTo] of Object.entries(omissions)) {
   });
 }
 
+test('the endpoint that is read tells another watched wallet in logs and receipts → an alarm; once it is replaced, the payment is read', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  const { merchant, db } = fixtures;
+  const stranger = await makeMerchant(db, fixtures.scope);
+  await makeRequest(db, fixtures.scope, stranger);
+  const diverts = changesLogsTo(merchant.wallet, ({ topics }) => ({
+    topics: topics.with(2, `0x${stranger.wallet.slice(2).padStart(64, '0')}`),
+  }));
+  liar.fake.lie = async (call) => {
+    if (call.method !== 'eth_getTransactionReceipt') return diverts(call);
+    const receipt = (await call.ask(call.method, call.params)) as { logs: object[] } | null;
+    const ask = async () => receipt?.logs ?? [];
+    const told = (await diverts({ ...call, method: 'eth_getLogs', ask })) as { result: object[] };
+    return { result: receipt && { ...receipt, logs: told.result } };
+  };
+  const txHash = await payBesides(randomBytes(16));
+  await readAll(reader);
+  assert.equal((await found(txHash))?.to_address, stranger.wallet);
+  await compareEndpoints(reader);
+  assert.deepEqual(
+    (await raised()).map(({ kind, details }) => [kind, (details as { transactions: string[] }).transactions]),
+    [['chain-left-out', [txHash]]],
+  );
+  await readUnread(reader);
+  assert.deepEqual(await waiting(), []);
+  assert.equal((await found(txHash))?.to_address, stranger.wallet, 'nobody can say which of the two lies');
+
+  await db.sql`update transfers set judged_at = now(), reason = 'no_match' where tx_hash = ${txHash}`;
+  liar.fake.lie = async () => null;
+  const next = await readAll(await fixtures.reader([liar.url, other.url]));
+  await compareEndpoints(next);
+  assert.deepEqual(await waiting(), [txHash]);
+  await readUnread(next);
+  const [row] = await db.sql`select to_address, account_id, judged_at from transfers where tx_hash = ${txHash}`;
+  assert.deepEqual(row, { to_address: merchant.wallet, account_id: merchant.id, judged_at: null });
+});
+
 test('the other endpoint is away, or refuses more than two blocks at once → found once it answers for few', async () => {
   const reader = await readAll();
   await compareEndpoints(reader);

@@ -35,8 +35,7 @@ export function newComparison(): Comparison {
   return { upTo: null, beyond: new Set(), read, ranges, full: new Set(), rewinds: 0, foundAtMs: performance.now() };
 }
 
-export const logKey = ({ txHash, logIndex }: { txHash: string; logIndex: number | null }) => `${txHash} ${logIndex}`;
-const contentOf = (log: Log) => [logKey(log), log.address, ...log.topics, log.data].join(' ');
+const contentOf = (log: Log) => [log.txHash, log.logIndex, log.address, ...log.topics, log.data].join(' ');
 /**
  * A digest of everything that decides whom a log pays and how much, since an endpoint could report another recipient at
  * the same position.

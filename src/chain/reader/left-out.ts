@@ -1,14 +1,15 @@
 import { raiseAlarm } from '../../db/alarms.ts';
 import type { Log } from '../rpc.ts';
-import { paidBy } from './blocks.ts';
-import { logKey, type Range } from './comparison.ts';
+import { paidBy, transferOf } from './blocks.ts';
+import type { Range } from './comparison.ts';
 import type { Reader } from './read.ts';
 import {
   countUnreadByHost,
   maxPerHost,
+  type Placed,
   requestReread,
   selectAwaited,
-  selectPlaces,
+  selectPlaced,
   selectSetAside,
 } from './unread-store.ts';
 
@@ -63,21 +64,25 @@ export async function setAside(reader: Reader, { from }: Range, reported: readon
   return isComplete;
 }
 
-/** Those that are neither stored nor set aside, and pay a wallet that somebody could pay by then. */
+/** Those that are neither stored as they are nor set aside, and pay a wallet that somebody could pay by then. */
 async function withoutKnown({ db, chain, testMode }: Reader, reported: readonly ReportedLog[]): Promise<ReportedLog[]> {
   const hashes = [...new Set(reported.map(({ log }) => log.txHash))];
-  const places = new Set((await selectPlaces(db, chain.chainId, hashes)).map(logKey));
+  const stored = new Set((await selectPlaced(db, chain.chainId, hashes)).map(placedKey));
   const unread = new Set((await selectSetAside(db, chain.chainId, hashes)).map(transactionKey));
-  const unstored = reported.filter(
-    ({ log }) =>
-      !places.has(logKey(log)) && !places.has(logKey({ ...log, logIndex: null })) && !unread.has(transactionKey(log)),
-  );
+  const isStored = (log: Log) =>
+    [log.logIndex, null].some((logIndex) => stored.has(placedKey({ ...placedOf(log), logIndex })));
+  const unstored = reported.filter(({ log }) => !isStored(log) && !unread.has(transactionKey(log)));
   if (unstored.length === 0) return [];
   const paid = new Map(unstored.map(({ log }) => [walletInBlock(log), { wallet: paidBy(log) ?? '', ...log }]));
   const awaited = await selectAwaited(db, { chainId: chain.chainId, testMode }, [...paid.values()]);
   const wanted = new Set(awaited.map(({ wallet, blockHash }) => `${wallet} ${blockHash}`));
   return unstored.filter(({ log }) => wanted.has(walletInBlock(log)));
 }
+
+const placedOf = (log: Log) => ({ from: '', to: '', value: 0n, ...transferOf(log), ...log, token: log.address });
+
+const placedKey = ({ txHash, logIndex, token, from, to, value }: Placed) =>
+  [txHash, logIndex, token, from, to, value].join(' ');
 
 const walletInBlock = (log: Log) => `${paidBy(log)} ${log.blockHash}`;
 

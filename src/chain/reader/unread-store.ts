@@ -1,6 +1,7 @@
 import type { Database, Tx } from '../../db/connection.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import type { Log } from '../rpc.ts';
+import type { TransferLog } from './blocks.ts';
 import type { Unread } from './store.ts';
 import type { Owner } from './wallets.ts';
 
@@ -137,11 +138,16 @@ export async function requestReread(
   return count;
 }
 
-/** The positions in their blocks of the stored transfers of some transactions; null if they were not stored. */
-export function selectPlaces({ sql }: Database, chainId: number, txHashes: readonly string[]) {
-  return sql<{ txHash: string; logIndex: number | null }[]>`
-    select tx_hash as "txHash", log_index as "logIndex" from transfers
-    where chain_id = ${chainId} and tx_hash = any(${[...txHashes]}::text[])`;
+/** A transfer and its position in its block; null if that was not stored. */
+export type Placed = TransferLog & { txHash: string; logIndex: number | null; token: string };
+
+/** The stored transfers of some transactions. */
+export async function selectPlaced({ sql }: Database, chainId: number, txHashes: readonly string[]): Promise<Placed[]> {
+  const rows = await sql<(Omit<Placed, 'value'> & { value: string })[]>`
+    select tx_hash as "txHash", log_index as "logIndex", token_address as token, from_address as "from",
+      to_address as "to", value
+    from transfers where chain_id = ${chainId} and tx_hash = any(${[...txHashes]}::text[])`;
+  return rows.map((row) => ({ ...row, value: BigInt(row.value) }));
 }
 
 /** Those of some transactions that were set aside, and in which block. */
