@@ -56,7 +56,7 @@ export async function scopeOfDelivery(db: Database, deliveryId: string): Promise
   return fromRow(row);
 }
 
-/** For operators: the scope of a plan; null when there is no such plan. */
+/** For public pages and operators: the scope of a plan; null when there is no such plan. */
 export async function scopeOfPlan(db: Database, planId: string): Promise<Scope | null> {
   const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from plans where id = ${planId}`;
   return fromRow(row);

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hostName, hostOwner, type OwnHost } from '../auth/host.ts';
-import { scopeOfRequest } from '../auth/scope.ts';
-import { payRoute } from '../checkout/paths.ts';
+import { scopeOfPlan, scopeOfRequest } from '../auth/scope.ts';
+import { payRoute, planRoute } from '../checkout/paths.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
@@ -18,7 +18,10 @@ const sharedOnly = ['/admin', '/dev'];
 /** What a customer's page loads. */
 const parts = ['/assets', '/logo', '/favicon.ico'];
 
-/** How many slugs and request ids are cached with their partner, which never changes. Unknown ones are not cached. */
+/**
+ * How many slugs, and ids of requests and plans, are cached with their partner, which never changes. Unknown ones are
+ * not cached.
+ */
 const maxKept = 10_000;
 
 const lookupWindowMs = 10_000;
@@ -28,7 +31,11 @@ const lookupWindowMs = 10_000;
  * only that partner's pages, and the shared host serves all. The API's gate checks hosts itself, after the key.
  */
 export function guardHosts(app: FastifyInstance, ctx: Context): void {
-  const payUrl = payRoute(ctx.config);
+  /** The pages for customers, each with the parameter that names whose it is. */
+  const customerPages = [
+    { route: payRoute(ctx.config), id: 'request_id', find: scopeOfRequest },
+    { route: planRoute(ctx.config), id: 'plan_id', find: scopeOfPlan },
+  ];
   const payHost = hostName(new URL(ctx.config.payUrl).host);
 
   const partners = new Map<string, OwnHost>();
@@ -45,10 +52,10 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
     return found;
   };
 
-  const ownerOf = async (id: string): Promise<string | null> => {
+  const ownerOf = async (id: string, find: typeof scopeOfRequest): Promise<string | null> => {
     const known = owners.get(id);
     if (known !== undefined || !isUuid(id)) return known ?? null;
-    const scope = await scopeOfRequest(ctx.db, id);
+    const scope = await find(ctx.db, id);
     if (scope) keepNewest(owners, id, scope.partnerId, maxKept);
     return scope?.partnerId ?? null;
   };
@@ -57,9 +64,9 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
   app.addHook('onRequest', async (request, reply) => {
     const { url, config } = request.routeOptions;
     if (url === undefined || config.auth === 'api-key' || everywhere.includes(url)) return;
-    const isPayPage = url.startsWith(payUrl);
-    // Pay pages may have a host of their own, which serves nothing else.
-    if (hostName(request.headers.host) === payHost && (isPayPage || isBelow(url, parts))) return;
+    const customerPage = customerPages.find(({ route }) => url.startsWith(route));
+    // Customers' pages may have a host of their own, which serves nothing else.
+    if (hostName(request.headers.host) === payHost && (customerPage || isBelow(url, parts))) return;
 
     const owner = hostOwner(ctx.config, request.headers.host);
     if (owner === null) return;
@@ -69,10 +76,10 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
     const partner = isNowhere ? null : await partnerOf(owner);
     if (!partner) throw refuse('not_found');
     request.ownHost = partner;
-    if (isPayPage) {
-      const id = paramOf(request, 'request_id')?.toLowerCase() ?? '';
+    if (customerPage) {
+      const id = paramOf(request, customerPage.id)?.toLowerCase() ?? '';
       if (!owners.has(id) && !idLookups.take(clientSubject(request.ip), ctx.clock.now())) return sendSlowDown(reply);
-      if ((await ownerOf(id)) !== partner.partnerId) throw refuse('not_found');
+      if ((await ownerOf(id, customerPage.find)) !== partner.partnerId) throw refuse('not_found');
     }
     if (isBelow(url, ['/logo']) && paramOf(request, 'slug') !== partner.slug) throw refuse('not_found');
   });

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/lib/time.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { setBranding } from '../../src/partners/branding.ts';
+import { planPageUrl } from '../../src/plans/link.ts';
 import { startRecovery } from '../../src/wallets/recovery.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makeKey, makePartner, makeRequest } from '../support/fixtures.ts';
@@ -23,6 +24,7 @@ import { onHost, signInOperator } from '../support/people/people.ts';
 import { portalPerson } from '../support/people/portal.ts';
 import { startVisitor } from '../support/people/visitor.ts';
 import { png } from '../support/pictures.ts';
+import { makePlan } from '../support/plans.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let one: Awaited<ReturnType<typeof makeTenant>>;
@@ -51,6 +53,7 @@ async function makeTenant(name: string) {
     name,
     merchant,
     payPath: `/pay/${(await makeRequest(db, fixtures.test, merchant)).id}`,
+    planPath: pathOf(planPageUrl(ctx.config, (await makePlan(ctx, fixtures.test, merchant)).id)),
     onboardPath: pathOf(onboardingUrl(ctx.config, shell, ctx.clock.now())),
     recoverPath: pathOf((await startRecovery(ctx, theService, fixtures.test, lost.id)).url),
     key: { authorization: `Bearer ${(await makeKey(db, fixtures.test)).key}` },
@@ -95,6 +98,13 @@ const table: Row[] = [
     call: ({ payPath }) => ({ path: `${payPath}/proof`, form: { tx_hash: 'x' } }),
     ...{ own: 400, other: 404, nobody: 404, shared: 400 },
   },
+  { what: 'a plan’s page', call: ({ planPath }) => ({ path: planPath }), ...only },
+  {
+    what: 'a form of it',
+    call: ({ planPath }) => ({ path: `${planPath}/offer`, form: {} }),
+    ...{ own: 409, other: 404, nobody: 404, shared: 409 },
+  },
+  { what: 'the end of its mails', call: ({ planPath }) => ({ path: `${planPath}/stop-mails` }), ...only },
   { what: 'a logo', call: ({ partner }) => ({ path: `/logo/${partner.slug}` }), ...only },
   { what: 'an onboarding', call: ({ onboardPath }) => ({ path: onboardPath }), ...only },
   { what: 'a recovery', call: ({ recoverPath }) => ({ path: recoverPath }), ...only },
@@ -292,9 +302,12 @@ test('Where pay pages have a host of their own it has all partners’ pay pages,
   const own = await startApp({ config: testConfig({ payUrl: 'https://pay.example' }) });
   try {
     const fixtures = await makePartner(own.db);
-    const { id } = await makeRequest(own.db, fixtures.test, await makeOnboarded(own.ctx, fixtures.test));
+    const merchant = await makeOnboarded(own.ctx, fixtures.test);
+    const { id } = await makeRequest(own.db, fixtures.test, merchant);
+    const plan = new URL(planPageUrl(own.ctx.config, (await makePlan(own.ctx, fixtures.test, merchant)).id)).pathname;
     const at = async (path: string, host: string) => (await visit(own.url + path, { headers: { host } })).status;
-    for (const path of [`/${id}`, asset]) assert.equal(await at(path, 'pay.example'), 200, path);
+    for (const path of [`/${id}`, plan, `${plan}/stop-mails`, asset])
+      assert.equal(await at(path, 'pay.example'), 200, path);
     for (const path of ['/dashboard/sign-in', '/portal/sign-in', '/admin/sign-in', '/dev/mail', '/openapi.json'])
       assert.equal(await at(path, 'pay.example'), 404, path);
     assert.equal(await at(`/${id}`, onHost(fixtures.partner).host), 200);
