@@ -1,6 +1,7 @@
 import { withOwnDirection } from '../lib/text/direction.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { oneLine } from '../lib/text/one-line.ts';
+import { unlinked } from '../lib/text/unlinked.ts';
 import { instant, instantText } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { type MailBranding, mailButton, mailColours, mailLayout } from './layout.ts';
@@ -37,9 +38,16 @@ export type CustomerMail = {
 const lineBreaks = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
 /**
- * Writes a mail to a customer, as text and as HTML. Mail programs also offer the link that stops such mails.
+ * Writes a mail to a customer, as text and as HTML. Mail programs also offer the link that stops such mails. Only our
+ * own addresses are links: a merchant chooses its name and the purpose, and may name anybody as its customer.
  */
-export function writeCustomerMail(recipient: string, mail: CustomerMail): NewMail {
+export function writeCustomerMail(recipient: string, given: CustomerMail): NewMail {
+  const mail: CustomerMail = {
+    ...given,
+    heading: unlinked(given.heading),
+    facts: given.facts.map(([name, value, ...shown]) => [name, unlinked(value), ...shown]),
+    why: unlinked(given.why),
+  };
   return {
     recipient,
     subject: mail.subject,

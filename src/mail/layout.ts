@@ -1,4 +1,5 @@
 import { type Html, html } from '../lib/text/html.ts';
+import { unlinked } from '../lib/text/unlinked.ts';
 import type { Words } from '../ui/language.ts';
 
 /** Colours of `style.css`, repeated because mail programs support no variables, and many no dark mode. */
@@ -51,7 +52,7 @@ export function mailLayout(
           <p style="margin:0 0 16px;font-weight:600">
             ${
               branding.logoUrl === null
-                ? branding.name
+                ? unlinked(branding.name)
                 : html`<img src="${branding.logoUrl}" alt="${branding.name}" height="40">`
             }
           </p>

@@ -86,3 +86,14 @@ test('A name with line breaks or direction overrides → stays within its senten
   assert.match(notice.body, /Ada Ltd Your account is blocked\. Call us/);
   assert.equal(notice.body.split('\n\n').length, body.trim().split('\n\n').length);
 });
+
+test('A name that is an address → no mail program makes a link of it; the subject, where none does, has it as it is', () => {
+  const { mailSubject: subject, mailBody: body } = dashboardTexts(wordsOf('en')).profile;
+  const values = { partner: 'https://evil.example/login' };
+  const notice = writeNotice({ words: wordsOf('en'), branding, subject: `${subject} {partner}`, body, values });
+  for (const text of [notice.body, notice.html]) {
+    assert.match(text, /evil\.\u200cexample/);
+    assert.doesNotMatch(text.replace(/<title>.*<\/title>/, ''), /https:\/\/evil|evil\.example/);
+  }
+  assert.match(notice.subject, / https:\/\/evil\.example\/login$/);
+});

@@ -1,5 +1,6 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { oneLine } from '../lib/text/one-line.ts';
+import { unlinked } from '../lib/text/unlinked.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { type MailBranding, mailButton, mailColours, mailLayout } from './layout.ts';
 
@@ -29,17 +30,17 @@ export function writeNotice({
   links = {},
   button = '',
 }: Notice) {
-  // A name with line breaks could pass for sentences of ours.
-  const values = Object.fromEntries(Object.entries(given).map(([name, text]) => [name, oneLine(text)]));
+  // A name with line breaks could pass for sentences of ours, and one that is an address for a link of ours.
+  const values = mapped(given, (text) => unlinked(oneLine(text)));
   const all = { ...values, ...figures, ...links };
-  const title = oneLine(fill(subject, all));
+  const title = oneLine(fill(subject, { ...all, ...given }));
   const inSentence = {
-    ...shownAs({ ...values, ...figures }, (text) => html`<bdi>${text}</bdi>`),
-    ...shownAs(links, (url) => html`<a href="${url}" style="color:inherit;overflow-wrap:anywhere">${url}</a>`),
+    ...mapped({ ...values, ...figures }, (text) => html`<bdi>${text}</bdi>`),
+    ...mapped(links, (url) => html`<a href="${url}" style="color:inherit;overflow-wrap:anywhere">${url}</a>`),
   };
   const alone = {
-    ...shownAs(figures, emphasised),
-    ...shownAs(links, (url) => html`${mailButton(branding, url, button)}${readable(url)}`),
+    ...mapped(figures, emphasised),
+    ...mapped(links, (url) => html`${mailButton(branding, url, button)}${readable(url)}`),
   };
   const paragraphs = body
     .trim()
@@ -61,8 +62,8 @@ export function writeNotice({
   };
 }
 
-const shownAs = (texts: Record<string, string>, show: (text: string) => Html): Record<string, Html> =>
-  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, show(text)]));
+const mapped = <T>(texts: Record<string, string>, to: (text: string) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, to(text)]));
 
 /** Shows the URL of a button, for readers who want to check it or open it elsewhere. */
 const readable = (url: string) =>
