@@ -6,7 +6,9 @@ import { type JsonFault, readStrictJson } from '../lib/text/strict-json.ts';
 const maxBodyBytes = 128 * 1024;
 
 /** A received body, not yet parsed. A large one is parsed only after its key was found (see `api-route.ts`). */
-export type UnreadBody = { bytes: Buffer; contentType: string | undefined } | 'body_too_large';
+export type UnreadBody =
+  | { bytes: Buffer; contentType: string | undefined; contentEncoding: string | undefined }
+  | 'body_too_large';
 
 /** The result of parsing a body. A fault is reported only after the key was checked and the call counted. */
 export type ApiBody =
@@ -34,7 +36,9 @@ export function readApiBodies(app: FastifyInstance): void {
       if (bytes > maxBodyBytes) return 'body_too_large' satisfies UnreadBody;
       chunks.push(chunk);
     }
-    return { bytes: Buffer.concat(chunks), contentType: request.contentType } satisfies UnreadBody;
+    const { contentType, headers } = request;
+    const contentEncoding = headers['content-encoding'];
+    return { bytes: Buffer.concat(chunks), contentType, contentEncoding } satisfies UnreadBody;
   });
 }
 
@@ -47,14 +51,23 @@ const jsonFaults: Record<JsonFault, string> = {
   not_strict: errors.invalid_json[1],
 };
 
+/** For bytes that are not JSON because the client compressed them; some do so by default. */
+const compressedText = 'The body is compressed, as its header Content-Encoding says; send it without compression.';
+
+/** Not every value: some clients put a character set into `Content-Encoding`, and compress nothing. */
+const compressions = /^\s*(x-)?(gzip|deflate|compress|br|zstd)\b/i;
+
 /** Parses a body. 128 KiB can block the event loop for 25 ms, so large bodies are parsed only for existing keys. */
 export function judgeBody(unread: UnreadBody | undefined): ApiBody {
   if (unread === 'body_too_large') return { fault: unread };
   if (unread === undefined) return { fault: 'invalid_json', message: jsonFaults.empty };
-  const { bytes, contentType } = unread;
+  const { bytes, contentType, contentEncoding } = unread;
   if (bytes.length > 0 && !jsonType.test(contentType ?? '')) return { fault: 'unsupported_media_type' };
   const parsed = readStrictJson(bytes);
-  if (typeof parsed === 'string') return { fault: 'invalid_json', message: jsonFaults[parsed] };
+  if (typeof parsed === 'string') {
+    const isCompressed = (parsed === 'no_utf8' || parsed === 'no_json') && compressions.test(contentEncoding ?? '');
+    return { fault: 'invalid_json', message: isCompressed ? compressedText : jsonFaults[parsed] };
+  }
   // An optional field given as null counts as absent.
   for (const [name, value] of Object.entries(parsed.value)) if (value === null) delete parsed.value[name];
   return { fault: null, ...parsed };

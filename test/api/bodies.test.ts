@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { after, before, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { checksum62 } from '../../src/lib/text/base62.ts';
 import { type Api, type ApiPartner, assertRefused, startApi } from '../support/api/client.ts';
 import { endpoints } from '../support/api/endpoints.ts';
@@ -60,6 +60,24 @@ test('a body that is no JSON object → the sentence says whether it is empty, n
   for (const raw of ['[{}]', '"{}"', 'null', '7'])
     assert.equal(await said(raw), 'The body must be one JSON object, not an array or a single value.', raw);
   assert.match(await said('{"email":"x","email":"y"}'), /duplicate keys/);
+});
+
+test('a compressed body → the sentence names its Content-Encoding; the header alone makes nothing invalid', async () => {
+  const post = (raw: string | Buffer, encoding: string) =>
+    one.test.api.call('POST', '/api/v1/accounts', { raw, headers: { 'content-encoding': encoding } });
+  const said = 'The body is compressed, as its header Content-Encoding says; send it without compression.';
+  for (const [encoding, bytes] of [
+    ['gzip', gzipSync('{}')],
+    ['br', brotliCompressSync('{}')],
+    ['deflate', deflateSync('{}')],
+  ] as const) {
+    const answer = await post(bytes, encoding);
+    assertRefused(answer, 400, 'invalid_json');
+    assert.equal(answer.json.message, said, encoding);
+  }
+  for (const encoding of ['gzip', 'identity', 'utf-8'])
+    assert.equal((await post('{}', encoding)).status, 201, encoding);
+  assert.match((await post('{', 'utf-8')).json.message, /not valid JSON/);
 });
 
 test('a body deeper than 32 levels is refused before it is parsed', async (t) => {
