@@ -7,6 +7,13 @@ export function payRoute(config: Pick<Config, 'payUrl'>): string {
   return path === '' ? '/:request_id([0-9a-fA-F-]{36})' : `${path}/:request_id`;
 }
 
+/** Whether a path is that of a pay page, or was meant to be: it may end with a slash, which makes it unknown. */
+export function isPayPagePath({ payUrl }: Pick<Config, 'payUrl'>, path: string): boolean {
+  const base = new URL(payUrl).pathname.replace(/\/+$/, '');
+  const id = base === '' ? /^\/[0-9a-f-]{36}\/?$/i : /^\/[^/]+\/?$/;
+  return path.startsWith(base) && id.test(path.slice(base.length));
+}
+
 /** The path of a pay page's public address. */
 export function payPagePath(url: string): string {
   return new URL(url).pathname;

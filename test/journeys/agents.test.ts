@@ -292,6 +292,26 @@ test('Expired and cancelled → 410 and plain JSON, also with a payment; unknown
   assert.equal(paid.status, 410, 'a client of x402 hands it on');
 });
 
+test('Another method, a slash at the end, or a broken address → the error is JSON for a program, and a page for a browser', async () => {
+  const { url } = await fixtures.request();
+  for (const [method, address, status, error] of [
+    ['POST', url, 405, 'method_not_allowed'],
+    ['OPTIONS', url, 405, 'method_not_allowed'],
+    ['GET', `${url}/`, 404, 'not_found'],
+    ['GET', `${url}%E0`, 404, 'not_found'],
+  ] as const) {
+    const ofPrograms: Record<string, string>[] = [{ accept: 'application/json' }, { 'payment-signature': 'AAAA' }];
+    for (const headers of ofPrograms) {
+      const answer = await fetch(address, { method, headers });
+      const { ok, ...json } = (await answer.json()) as Record<string, unknown>;
+      assert.deepEqual([answer.status, ok, json.error], [status, false, error], `${method} ${address}`);
+      assert.equal(answer.headers.get('allow'), status === 405 ? 'GET, HEAD' : null);
+    }
+    const page = await fetch(address, { method, headers: { accept: 'text/html' } });
+    assert.deepEqual([page.status, page.headers.get('content-type')], [status, 'text/html; charset=utf-8']);
+  }
+});
+
 test('Less than a minute left, a budget that is spent, or too little to be worth the fee → 503 in a sentence, and no requirements', async () => {
   const agent = agentOf((await fixtures.payer()).privateKey);
   const late = await fixtures.request();
