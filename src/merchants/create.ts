@@ -43,7 +43,7 @@ export async function createMerchant(
   const faults = [
     ...call.faults,
     ...emailFaults(body.email, call.faults),
-    ...zeroFaults(walletOf(body)),
+    ...walletFaults(ctx, walletOf(body)),
     ...currencyFaults('display_currency', body.display_currency, facts.currency_known),
   ];
   if (faults.length > 0) throw refuseFields(faults);
@@ -69,10 +69,18 @@ function emailFaults(email: unknown, known: FieldFault[]): FieldFault[] {
   return [{ field: 'email', message: 'must be one e-mail address, without a name, brackets or commas' }];
 }
 
-/** Nobody can sign with the zero address. Programs send it where they know no wallet: all would get one merchant. */
-function zeroFaults(wallet: string | null): FieldFault[] {
-  if (wallet === null || !/^0x0{40}$/.test(wallet)) return [];
-  return [{ field: 'wallet_address', message: 'is the zero address, which is nobody’s: leave the field out' }];
+/**
+ * Nobody can sign with the zero address, nor with the contract of a token. Programs send them where they know no wallet,
+ * or take the asset for it: all their merchants would be one.
+ */
+function walletFaults({ chains }: Context, wallet: string | null): FieldFault[] {
+  if (wallet === null) return [];
+  const fault = (message: string) => [{ field: 'wallet_address', message }];
+  if (/^0x0{40}$/.test(wallet)) return fault('is the zero address, which is nobody’s: leave the field out');
+  const isToken = [...chains.test, ...chains.live].some(({ tokens }) =>
+    tokens.some(({ address }) => address === wallet),
+  );
+  return isToken ? fault('is the contract of a token, which is nobody’s wallet: leave the field out') : [];
 }
 
 /** Creates a merchant without a wallet, for callers outside the API. */

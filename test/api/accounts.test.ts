@@ -102,6 +102,18 @@ for (const [field, values] of Object.entries(invalid)) {
   }
 }
 
+test('POST accounts › the contract of a token in place of a wallet → 400 invalid_request, in either mode and any casing', async () => {
+  for (const mode of ['test', 'live'] as const) {
+    const token = api.ctx.chains[mode][0]?.tokens[0]?.address ?? assert.fail('no token');
+    const wallet_address = `0x${token.slice(2).toUpperCase()}`;
+    for (const { api: client } of [one.test, one.live]) {
+      const answer = await client.createAccount({ wallet_address });
+      assertInvalid(answer, 'wallet_address');
+      assert.match(answer.json.message, /contract of a token/);
+    }
+  }
+});
+
 test('POST accounts › all faults at once', async () => {
   const answer = await one.test.api.createAccount({ email: 'x', country: 'de', app_mode: 7, wallet_address: 'x' });
   assertInvalid(answer, 'email', 'country', 'app_mode', 'wallet_address');
