@@ -84,11 +84,21 @@ after(async () => {
 const overhang = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
+/** The tables of a page that hide columns on a small desktop, with how many pixels. */
+async function hiddenColumns(page: Page): Promise<string[]> {
+  await page.setViewportSize(sizes.desktop);
+  const found = await page
+    .locator('.table')
+    .evaluateAll((tables) => tables.map((one) => [one.getAttribute('aria-label'), one.scrollWidth - one.clientWidth]));
+  await page.setViewportSize(sizes.phone);
+  return found.filter(([, hidden]) => Number(hidden) > 0).map((one) => one.join(' '));
+}
+
 for (const language of languages) {
   const words = wordsOf(language);
   const { direction } = words;
   for (const who of Object.keys(places) as (keyof typeof places)[]) {
-    test(`${language}: the ${who} reads each page in it, and none is wider than a phone`, async () => {
+    test(`${language}: the ${who} reads each page in it, none is wider than a phone, and a desktop shows all columns`, async () => {
       const context = await browser.newContext({ viewport: sizes.phone, locale: language });
       await context.addCookies([{ name: cookieNames[who], value: sessions[who], url: fixtures.url }]);
       const page = await context.newPage();
@@ -100,6 +110,7 @@ for (const language of languages) {
         assert.equal(await page.locator('html').getAttribute('lang'), language);
         assert.equal(await page.locator('html').getAttribute('dir'), direction);
         if ((await overhang(page)) > 0) wide.push(path);
+        for (const hidden of await hiddenColumns(page)) wide.push(`${path}: ${hidden}`);
       }
       assert.deepEqual(wide, []);
       await page.goto(`${fixtures.url}${places[who][0]?.[0]}`);
