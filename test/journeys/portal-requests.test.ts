@@ -184,11 +184,11 @@ test('the list › requests that need attention stand out: paid in part, too muc
   for (const [status, request] of Object.entries(shown)) {
     assert.deepEqual(await search({ status }, visitor), request ? [request.id] : [], status);
   }
-  for (const word of ['Partly paid', 'Overpaid', 'Paid after cancellation', 'Paid twice', 'Paid too late']) {
+  for (const word of ['Partly paid', 'Paid · Overpaid', 'Paid after cancellation', 'Paid twice', 'Paid too late']) {
     assert.match(all, new RegExp(`</svg>${word}</span>`), word);
   }
   assert.match((await visitor.open('/portal')).html, /1 request was overpaid</);
-  assert.match((await visitor.open(`/portal/requests/${over.id}`)).html, /<\/svg>Overpaid<\/span>/);
+  assert.match((await visitor.open(`/portal/requests/${over.id}`)).html, /<\/svg>Paid · Overpaid<\/span>/);
   // Once topped up, it is no longer underpaid.
   await fixtures.pay(part, { usdcMicro: BigInt(part.usdc_micro) - 5_000_000n });
   await fixtures.node.mine(5);

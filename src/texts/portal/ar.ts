@@ -173,7 +173,7 @@ export const ar: PortalTexts<'ar'> = {
       confirming: 'قيد التأكيد',
       paid: 'مدفوع',
       paidTwice: 'دُفع مرتين',
-      overpaid: 'مدفوع بزيادة',
+      overpaid: 'مدفوع · بزيادة',
       underpaid: 'مدفوع جزئيًا',
       late: 'دُفع متأخرًا جدًا',
       paidVoided: 'دُفع بعد الإلغاء',

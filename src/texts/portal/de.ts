@@ -128,7 +128,7 @@ export const de: PortalTexts<'de'> = {
       confirming: 'Wird bestätigt',
       paid: 'Bezahlt',
       paidTwice: 'Doppelt bezahlt',
-      overpaid: 'Überzahlt',
+      overpaid: 'Bezahlt · Überzahlt',
       underpaid: 'Teilweise bezahlt',
       late: 'Zu spät bezahlt',
       paidVoided: 'Nach Stornierung bezahlt',

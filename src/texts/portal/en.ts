@@ -110,7 +110,7 @@ export const en = {
       confirming: 'Confirming',
       paid: 'Paid',
       paidTwice: 'Paid twice',
-      overpaid: 'Overpaid',
+      overpaid: 'Paid · Overpaid',
       underpaid: 'Partly paid',
       late: 'Paid too late',
       paidVoided: 'Paid after cancellation',

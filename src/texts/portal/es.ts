@@ -143,7 +143,7 @@ export const es: PortalTexts<'es'> = {
       confirming: 'En confirmación',
       paid: 'Pagada',
       paidTwice: 'Pagada dos veces',
-      overpaid: 'Pagada de más',
+      overpaid: 'Pagada · De más',
       underpaid: 'Pagada en parte',
       late: 'Pagada demasiado tarde',
       paidVoided: 'Pagada tras la cancelación',

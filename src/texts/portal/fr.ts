@@ -143,7 +143,7 @@ export const fr: PortalTexts<'fr'> = {
       confirming: 'En confirmation',
       paid: 'Payée',
       paidTwice: 'Payée deux fois',
-      overpaid: 'Trop payée',
+      overpaid: 'Payée · Trop-perçu',
       underpaid: 'Payée en partie',
       late: 'Payée trop tard',
       paidVoided: 'Payée après annulation',

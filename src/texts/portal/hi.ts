@@ -109,7 +109,7 @@ export const hi: PortalTexts<'hi'> = {
       confirming: 'पुष्टि हो रही है',
       paid: 'भुगतान हो गया',
       paidTwice: 'दो बार भुगतान',
-      overpaid: 'ज़्यादा भुगतान',
+      overpaid: 'भुगतान हो गया · ज़्यादा',
       underpaid: 'आंशिक भुगतान',
       late: 'बहुत देर से भुगतान',
       paidVoided: 'रद्द होने के बाद भुगतान',

@@ -104,7 +104,7 @@ export const ja: PortalTexts<'ja'> = {
       confirming: '承認中',
       paid: '支払い済み',
       paidTwice: '二重支払い',
-      overpaid: '過払い',
+      overpaid: '支払い済み・過払い',
       underpaid: '一部支払い',
       late: '期限後の支払い',
       paidVoided: '取り消し後の支払い',

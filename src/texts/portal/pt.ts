@@ -142,7 +142,7 @@ export const pt: PortalTexts<'pt'> = {
       confirming: 'Em confirmação',
       paid: 'Paga',
       paidTwice: 'Paga duas vezes',
-      overpaid: 'Paga a mais',
+      overpaid: 'Paga · A mais',
       underpaid: 'Paga em parte',
       late: 'Paga tarde demais',
       paidVoided: 'Paga após o cancelamento',
