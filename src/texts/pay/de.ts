@@ -257,7 +257,7 @@ export const de: PayTexts<'de'> = {
       reorganised: 'Vom Netzwerk rückgängig gemacht',
       pending: 'Noch nicht bestätigt',
     },
-    sent: 'Gesendet. Die Zahlung zählt hier nicht; in wenigen Sekunden sagt die Seite, warum.',
+    sent: 'Gesendet. Die Zahlung zählt hier nicht; in etwa zehn Sekunden sagt die Seite, warum.',
     refused: {
       already_paid: 'Es wurde nichts gesendet: Diese Anforderung ist schon bezahlt.',
       voided: 'Es wurde nichts gesendet: Diese Anforderung wurde storniert.',

@@ -236,7 +236,7 @@ export const en = {
       reorganised: 'Reversed by the network',
       pending: 'Not confirmed yet',
     },
-    sent: 'Sent. It does not count for this request; within seconds, the page says why.',
+    sent: 'Sent. It does not count for this request; in about ten seconds, the page says why.',
     refused: {
       already_paid: 'Nothing was sent: this request has already been paid.',
       voided: 'Nothing was sent: this request was cancelled.',

@@ -237,7 +237,7 @@ export const es: PayTexts<'es'> = {
       reorganised: 'Revertido por la red',
       pending: 'Aún sin confirmar',
     },
-    sent: 'Enviado. No cuenta para esta solicitud; en unos segundos, la página dirá por qué.',
+    sent: 'Enviado. No cuenta para esta solicitud; en unos diez segundos, la página dirá por qué.',
     refused: {
       already_paid: 'No se envió nada: esta solicitud ya se pagó.',
       voided: 'No se envió nada: esta solicitud se canceló.',

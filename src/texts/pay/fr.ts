@@ -252,7 +252,7 @@ export const fr: PayTexts<'fr'> = {
       reorganised: 'Annulé par le réseau',
       pending: 'Pas encore confirmé',
     },
-    sent: 'Envoyé. Ce paiement ne compte pas pour cette demande ; dans quelques secondes, la page dira pourquoi.',
+    sent: 'Envoyé. Ce paiement ne compte pas pour cette demande ; dans une dizaine de secondes, la page dira pourquoi.',
     refused: {
       already_paid: 'Rien n’a été envoyé : cette demande a déjà été payée.',
       voided: 'Rien n’a été envoyé : cette demande a été annulée.',

@@ -245,7 +245,7 @@ export const pt: PayTexts<'pt'> = {
       reorganised: 'Revertido pela rede',
       pending: 'Ainda não confirmado',
     },
-    sent: 'Enviado. Não conta para esta cobrança; em alguns segundos, a página diz por quê.',
+    sent: 'Enviado. Não conta para esta cobrança; em cerca de dez segundos, a página diz por quê.',
     refused: {
       already_paid: 'Nada foi enviado: esta cobrança já está paga.',
       voided: 'Nada foi enviado: esta cobrança foi cancelada.',
