@@ -6,8 +6,8 @@ const keyOf = ({ txHash, ordinal }: Pick<FoundTransfer, 'txHash' | 'ordinal'>) =
 
 /**
  * Handles transfers whose place in their transaction is taken by a row with other content. A row that is applied to no
- * request and not refunded was invented by an endpoint: it is removed. One that was final stays, because its request is
- * verified: the operator is told that what the transaction moves now is not stored.
+ * request and not refunded was invented by an endpoint: it is removed. Of the others, a final one stays, because its
+ * request is verified: the operator is told that what the transaction moves now is not stored.
  *
  * @returns the transfers that can be stored now
  */
@@ -26,16 +26,16 @@ export async function settleReplaced(
     where (t.chain_id, t.tx_hash, t.ordinal) = (${chainId}, k.tx_hash, k.ordinal)
       and (t.token_address, t.from_address, t.to_address, t.value)
         <> (k.token_address, k.from_address, k.to_address, k.value)`;
+  const removed = await tx<{ txHash: string; ordinal: number }[]>`
+    delete from transfers t using ${other} and t.request_id is null and not exists (
+      select from returns b where (b.chain_id, b.tx_hash, b.ordinal) = (t.chain_id, t.tx_hash, t.ordinal))
+    returning t.tx_hash as "txHash", t.ordinal`;
   const final = await tx<{ tx_hash: string }[]>`
     select distinct t.tx_hash from transfers t, ${other} and t.final_at is not null`;
   for (const { tx_hash } of final) {
     const details = { chainId, transactions: [tx_hash] };
     await raiseAlarm(tx, { kind: 'chain-replaced', subject: `${chainId}:${tx_hash}`, details });
   }
-  const removed = await tx<{ txHash: string; ordinal: number }[]>`
-    delete from transfers t using ${other} and t.request_id is null and not exists (
-      select from returns b where (b.chain_id, b.tx_hash, b.ordinal) = (t.chain_id, t.tx_hash, t.ordinal))
-    returning t.tx_hash as "txHash", t.ordinal`;
   const freed = new Set(removed.map(keyOf));
   return transfers.filter((transfer) => freed.has(keyOf(transfer)));
 }
