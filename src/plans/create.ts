@@ -28,8 +28,8 @@ export type PlanOrder = {
 /**
  * Starts a plan. The loop makes its first charge when its date comes.
  *
- * @returns the plan, and whether it is new: resubmitting the same form returns the same plan. `tooMany`: the merchant
- * has the maximum number of plans, or of those for this customer's e-mail address
+ * @returns the plan; resubmitting the same form returns the same one. `tooMany`: the merchant has the maximum number of
+ * plans, or of those for this customer's e-mail address
  * @throws Refusal not_found, merchant_disabled, partner_disabled, currency_mismatch
  */
 export async function createPlan(
@@ -38,7 +38,7 @@ export async function createPlan(
   scope: Scope,
   plan: NewPlan,
   { accountId, formKey, currency, language }: PlanOrder,
-): Promise<{ row: PlanRow; isNew: boolean } | { tooMany: 'plans' | 'ofAddress' }> {
+): Promise<PlanRow | { tooMany: 'plans' | 'ofAddress' }> {
   const merchant = await readMerchant(ctx, scope, accountId);
   if (!merchant) throw refuse('not_found');
   if (merchant.disabled_by_partner || merchant.disabled_by_operator) throw refuse('merchant_disabled');
@@ -49,7 +49,7 @@ export async function createPlan(
   return ctx.db.scoped(scope, async (tx) => {
     await lockNewPlans(tx, accountId);
     const earlier = await selectPlanOfForm(tx, scope, accountId, formKey);
-    if (earlier) return { row: earlier, isNew: false };
+    if (earlier) return earlier;
     const since = new Date(ctx.clock.now().getTime() - dayMs);
     const emails = await selectPlanEmails(tx, scope, { accountId, since, max: maxOpenPlans });
     if (emails.length >= maxOpenPlans) return { tooMany: 'plans' };
@@ -75,6 +75,6 @@ export async function createPlan(
       object: { kind: 'plan', id: row.id },
       details: { amount: plan.fiatInt, currency, every: plan.every, period: plan.period, charges: plan.maxCharges },
     });
-    return { row, isNew: true };
+    return row;
   });
 }

@@ -41,7 +41,7 @@ export function createSandboxPlan(
       language: 'en',
     });
     if ('tooMany' in made) throw new Error('This merchant has reached the limit of open plans.');
-    await movePlanDue(tx, scope, made.row.id, new Date(now.getTime() + hourMs));
-    return made.row;
+    await movePlanDue(tx, scope, made.id, new Date(now.getTime() + hourMs));
+    return made;
   });
 }

@@ -40,7 +40,7 @@ export async function makePlan(
   const formKey = crypto.randomUUID();
   const made = await createPlan(ctx, theService, scope, plan, { accountId: merchant.id, formKey, currency, language });
   if ('tooMany' in made) throw new Error('this merchant has too many plans');
-  return made.row;
+  return made;
 }
 
 export type StoredCharge = { number: number; due_on: string; request_id: string };

@@ -51,7 +51,7 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
     const made = await createPlan(ctx, merchantActor(visit), scope, plan, order);
     if ('tooMany' in made)
       return showForm(ctx, visit, {}, made.tooMany === 'plans' ? 'tooMany' : 'tooManyOfAddress', 409);
-    return reply.redirect(`/dashboard/plans/${made.row.id}?done=planStarted`, 303);
+    return reply.redirect(`/dashboard/plans/${made.id}?done=planStarted`, 303);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { code } = error;
