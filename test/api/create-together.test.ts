@@ -28,10 +28,10 @@ const callsOf = async ({ keyId }: Situation) =>
 const statusesOf = (answers: Told[]) => answers.map(({ status }) => status);
 const idempotencyKey = () => randomUUID().replaceAll('-', '');
 
-/** Sends a create of each in one moment, of which as many are stored together as are said to be. */
-async function together(calls: Call[], size = calls.length) {
+/** Sends a create of each in one moment; all of them are stored together. */
+async function together(calls: Call[]) {
   const { answers, seen } = await atOnce(api, first, calls);
-  assert.deepEqual(seen.sizes(), [size]);
+  assert.deepEqual(seen.sizes(), [calls.length]);
   return { answers, seen };
 }
 

@@ -15,9 +15,9 @@ before(async () => {
 });
 after(() => stage?.stop());
 
-async function agreed(change: Partial<Mandate> = {}) {
+async function agreed() {
   const payer = await stage.payer();
-  const mandate = await stage.makeMandate(payer.address, change);
+  const mandate = await stage.makeMandate(payer.address);
   return { payer, mandate, signature: await stage.sign(payer, mandate) };
 }
 

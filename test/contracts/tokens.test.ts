@@ -155,8 +155,8 @@ const chargeWith = ({ mandate, signature }: Agreed, permit: Permit, amount = 1n)
     chargeCall({ mandate, signature, amount, reference: randomWord() }, permit),
   );
 
-async function unapproved(usdcMicro = 1_000n): Promise<Agreed> {
-  const payer = await stage.payer(usdcMicro, 0n);
+async function unapproved(): Promise<Agreed> {
+  const payer = await stage.payer(1_000n, 0n);
   const mandate = await stage.makeMandate(payer.address, { minIntervalSeconds: 0 });
   return { payer, mandate, signature: await stage.sign(payer, mandate) };
 }

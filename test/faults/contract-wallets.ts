@@ -18,7 +18,8 @@ const program: Hex = `0x${['600435', '606435', '14', '600f57', '60206000f3', '5b
 export const startElsewhere = (): Promise<TestChain> => testChain({ chainId: elsewhereId });
 
 /** Places the code of a contract wallet. @returns its address */
-export async function placeWallet({ chain }: TestChain, address = randomAddress() as Hex): Promise<Hex> {
+export async function placeWallet({ chain }: TestChain): Promise<Hex> {
+  const address = randomAddress() as Hex;
   await callRpc(chain.rpcUrls[0] ?? '', 'anvil_setCode', [address, program]);
   return address;
 }

@@ -91,7 +91,7 @@ export const canBePaid = ({ merchant }: Pick<Order, 'merchant'>, where: Where): 
   merchant.isOn === null || merchant.isOn === where;
 
 /** Whether a mined payment counts for its order, by the rules of matching. */
-export function counts({ how, claimed, refund, order, where }: Payment): boolean {
+function counts({ how, claimed, refund, order, where }: Payment): boolean {
   if (worthless.includes(how) || !canBePaid(order, where)) return false;
   return refund !== 'yes' && (!isForClaim(how) || claimed);
 }

@@ -1,7 +1,7 @@
 import type { Chance } from './chance.ts';
 
 /** How a customer pays. `model.ts` says what each way is worth. */
-export const paymentKinds = [
+const paymentKinds = [
   'reference',
   'amount',
   'part',

@@ -5,7 +5,6 @@ import { theService } from '../../src/audit/write.ts';
 import { type Change, listenForChanges } from '../../src/db/changes.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { list } from '../../src/db/sql.ts';
-import type { PosterOptions } from '../../src/net/post.ts';
 import { createDeliveryDeps, startDelivering } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { Pace } from '../../src/webhooks/pace.ts';
@@ -47,10 +46,10 @@ describe('the delivery loop', () => {
   }
 
   /** Runs this many loops, as several processes would, until the work is done. */
-  async function delivering(loops: number, work: () => Promise<void>, options: PosterOptions = { timeoutMs: hangMs }) {
+  async function delivering(loops: number, work: () => Promise<void>) {
     const stop = new AbortController();
     const running = Array.from({ length: loops }, () =>
-      startDelivering(made.ctx, stop.signal, createDeliveryDeps(made.ctx, options)),
+      startDelivering(made.ctx, stop.signal, createDeliveryDeps(made.ctx, { timeoutMs: hangMs })),
     );
     try {
       await work();

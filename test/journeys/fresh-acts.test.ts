@@ -164,8 +164,8 @@ async function withPasskey(visitor: Visitor, realm: string): Promise<Device> {
   return device;
 }
 
-const show = async (visitor: Visitor, realm: string, device: Device, lies = {}) =>
-  device.show(JSON.parse((await visitor.open(`${realm}/passkeys/confirm/options`)).html), lies);
+const show = async (visitor: Visitor, realm: string, device: Device) =>
+  device.show(JSON.parse((await visitor.open(`${realm}/passkeys/confirm/options`)).html));
 
 test('A user with a passkey confirms an action with it, once; a wrong one does nothing, and the page says so', async () => {
   const { visitor } = await signInOperator(app);

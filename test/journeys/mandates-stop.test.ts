@@ -29,9 +29,9 @@ after(() => fixtures?.stop());
 beforeEach(() => fixtures.forward(61_000));
 
 /** A plan whose customer has agreed, with a new e-mail address. */
-async function agreed(details: { fiatInt?: number } = {}) {
+async function agreed() {
   const address = `${crypto.randomUUID()}@example.com`;
-  const plan = await fixtures.plan({ customerEmail: address, ...details });
+  const plan = await fixtures.plan({ customerEmail: address });
   const payer = await fixtures.payer(500_000_000n);
   assert.equal((await fixtures.agreeByPage(plan, payer)).answer.done, 'agreed');
   return { plan, payer, address, mails: async () => (await fixtures.mails(address)).map(({ subject }) => subject) };

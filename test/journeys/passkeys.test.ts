@@ -44,10 +44,10 @@ async function addPasskey(visitor: Visitor, device: Device, realm = '/portal', n
 }
 
 /** A partner's user with a passkey who has just signed in. */
-async function holder(role: 'owner' | 'viewer' = 'owner', of = fixtures, headers: Record<string, string> = {}) {
+async function holder(role: 'owner' | 'viewer' = 'owner', of = fixtures) {
   nowMs += minuteMs; // so that no client hits the rate limit
-  const { user, visitor } = await signInPartnerUser(app, of, role, headers);
-  const device = softwareDevice(headers.host ? `http://${headers.host}` : origin);
+  const { user, visitor } = await signInPartnerUser(app, of, role);
+  const device = softwareDevice(origin);
   assert.match((await addPasskey(visitor, device)).html, /The passkey was added/);
   return { user, visitor, device };
 }

@@ -48,10 +48,10 @@ const place = () => ({ chain_id: String(f.chain.chainId), token: f.token.address
 const prepare = (request: RequestRow, from: TestWallet, at = url) =>
   post(request, 'authorization', { ...place(), from: from.address }, { at });
 /** Pays as the page does: requests what to sign, signs it, and submits it. */
-async function pay(request: RequestRow, from: TestWallet, change: Record<string, string> = {}): Promise<Answer> {
+async function pay(request: RequestRow, from: TestWallet): Promise<Answer> {
   const { typed = '', nonce = '', valid_before = '' } = await prepare(request, from);
   const signature = await privateKeyToAccount(from.privateKey).signTypedData(JSON.parse(typed));
-  return post(request, 'authorized', { ...place(), from: from.address, nonce, valid_before, signature, ...change });
+  return post(request, 'authorized', { ...place(), from: from.address, nonce, valid_before, signature });
 }
 const says = async (request: RequestRow, text: string) =>
   (await (await fetch(`${url}/pay/${request.id}`)).text()).includes(text);

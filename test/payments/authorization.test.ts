@@ -23,9 +23,9 @@ const usdc = () => fixtures.node.chain.tokens[0]?.address as Hex;
 const half = (request: RequestRow) => BigInt(request.usdc_micro) / 2n + 1n;
 
 /** A wallet with money and no coin for fees. */
-async function payer(usdcMicro = 10n ** 9n) {
+async function payer() {
   const wallet = fixtures.node.wallet();
-  await fixtures.node.fund(wallet.address, usdcMicro);
+  await fixtures.node.fund(wallet.address, 10n ** 9n);
   await callRpc(fixtures.node.chain.rpcUrls[0] ?? '', 'anvil_setBalance', [wallet.address, '0x0']);
   return wallet;
 }

@@ -74,9 +74,8 @@ export async function recurringStage() {
   }
 
   /** Sends a call that must succeed. */
-  async function act(from: Hex, to: Hex | null, data: Hex, at?: number) {
-    const outcome = await send(from, to, data, at);
-    return asDone(outcome);
+  async function act(from: Hex, to: Hex | null, data: Hex) {
+    return asDone(await send(from, to, data));
   }
 
   /** A funded account that has allowed the contract to spend, unless `allowance` is 0n. */
