@@ -9,7 +9,7 @@ import { readConfig } from '../src/config.ts';
 import { apiGuide } from '../src/http/api-guide.ts';
 import { dayMs, hourMs, minuteMs } from '../src/lib/durations.ts';
 import { graceMs } from '../src/payments/rules.ts';
-import { invoiceExpiryMinutes } from '../src/requests/rules.ts';
+import { invoiceExpiryMinutes, metadataLimits, textLimits } from '../src/requests/rules.ts';
 import { languages } from '../src/ui/language.ts';
 import { activateAfterMs, disableAfterMs } from '../src/webhooks/rules.ts';
 import { allTexts, type Group } from './support/texts.ts';
@@ -64,6 +64,13 @@ const texts: [figure: number, paths: string[]][] = [
     ['portal.webhooks.pendingMadeRest', 'portal.webhooks.rotateRest', 'portal.webhooks.pendingRest'],
   ],
   [(invoiceExpiryMinutes * minuteMs) / dayMs, ['portal.settings.expiryRest']],
+  [textLimits.customer_name, ['dashboard.faults.customerTooLong', 'dashboard.plans.faults.customer']],
+  [textLimits.customer_email, ['dashboard.faults.customer_email']],
+  [textLimits.customer_phone, ['dashboard.plans.faults.phone']],
+  [textLimits.memo, ['dashboard.faults.memo']],
+  [metadataLimits.keys, ['dashboard.plans.faults.metadata', 'dashboard.plans.metadataHint']],
+  [metadataLimits.key, ['dashboard.plans.faults.metadata']],
+  [metadataLimits.value, ['dashboard.plans.faults.metadata']],
   [
     linkMs / minuteMs,
     [

@@ -3,6 +3,7 @@ import { isOneAddress } from '../lib/text/email.ts';
 import { oneLine } from '../lib/text/one-line.ts';
 import { isStorable } from '../lib/text/storable.ts';
 import { firstVisible } from '../lib/text/visible.ts';
+import { metadataLimits, textLimits } from '../requests/rules.ts';
 import {
   type Collection,
   type CollectionFault,
@@ -69,10 +70,9 @@ const amountFaults: readonly string[] = [
 /** Whether a fault is one of the amount, which a request's amount has as well. */
 export const isAmountFault = (fault: PlanFault): fault is PlanAmountFault => amountFaults.includes(fault);
 
-/** The longest text that each field takes, in Unicode code points. */
-export const longest = { name: 200, customer_name: 200, customer_email: 254, customer_phone: 50 } as const;
-/** The same limits as the API's. */
-const metadataLimits = { keys: 20, key: 40, value: 500 };
+const { customer_name, customer_email, customer_phone } = textLimits;
+/** The longest text that each field takes, in Unicode code points. The request of each charge has the customer's. */
+export const longest = { name: 200, customer_name, customer_email, customer_phone } as const;
 
 /**
  * Reads the form of a new plan; reports all faults at once.

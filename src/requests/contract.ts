@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { CurrencyCode, Limit, nullable, Offset, Timestamp, text, Uuid } from '../lib/contract.ts';
+import { metadataLimits, textLimits } from './rules.ts';
 
 const Status = Type.Enum(['requested', 'opened', 'expired', 'voided']);
 const ProofStatus = Type.Enum(['none', 'attached', 'verified']);
@@ -7,10 +8,10 @@ const ProofStatus = Type.Enum(['none', 'attached', 'verified']);
 // Not `Type.Record`: its pattern for keys matches no line break, so the value of such a key would not be checked.
 const Metadata = Type.Unsafe<Record<string, string>>({
   type: 'object',
-  additionalProperties: text(500, 'Your own value.'),
+  additionalProperties: text(metadataLimits.value, 'Your own value.'),
   title: 'Metadata',
-  maxProperties: 20,
-  propertyNames: { maxLength: 40 },
+  maxProperties: metadataLimits.keys,
+  propertyNames: { maxLength: metadataLimits.key },
   description: 'Your own keys and values, returned unchanged here and in the webhook.',
   examples: [{ order: 'A-1042' }],
 });
@@ -61,17 +62,20 @@ export const CreateRequest = Type.Object(
       examples: [1250],
     }),
     fiat_currency_code: Type.Optional(CurrencyCode),
-    memo: Type.Optional(text(500, 'A note shown to the customer on the pay page.', ['Table 4'])),
+    memo: Type.Optional(text(textLimits.memo, 'A note shown to the customer on the pay page.', ['Table 4'])),
     idempotency_key: Type.Optional(
       Type.String({ description: '32 to 64 characters of base64url or hex; the same key returns the same request.' }),
     ),
     metadata: Type.Optional(Metadata),
     payment_mode: Type.Optional(Type.Enum(['pos', 'invoice'], { description: 'pos if it is left out.' })),
-    customer_name: Type.Optional(text(200, 'Required when payment_mode is invoice.')),
+    customer_name: Type.Optional(text(textLimits.customer_name, 'Required when payment_mode is invoice.')),
     customer_email: Type.Optional(
-      text(254, 'For receipts. Anything but one e-mail address is kept, but no receipt is sent to it.'),
+      text(
+        textLimits.customer_email,
+        'For receipts. Anything but one e-mail address is kept, but no receipt is sent to it.',
+      ),
     ),
-    customer_phone: Type.Optional(text(50, 'For receipts.')),
+    customer_phone: Type.Optional(text(textLimits.customer_phone, 'For receipts.')),
     expiry_minutes: Type.Optional(
       Type.Integer({ description: 'One of the values allowed for the partner.', examples: [15] }),
     ),

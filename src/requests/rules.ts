@@ -36,6 +36,11 @@ export type PartnerTerms = {
   defaultExpiryMinutes: number;
 };
 
+/** The longest texts of a request, in Unicode code points. */
+export const textLimits = { memo: 500, customer_name: 200, customer_email: 254, customer_phone: 50 } as const;
+/** How many keys metadata may have, and how long a key and a value may be, in Unicode code points. */
+export const metadataLimits = { keys: 20, key: 40, value: 500 } as const;
+
 const idempotencyPattern = /^[A-Za-z0-9_-]{32,64}$/;
 /** Always allowed in `invoice` mode, and its default: seven days. */
 export const invoiceExpiryMinutes = 10_080;

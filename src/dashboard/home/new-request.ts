@@ -6,6 +6,7 @@ import { readAmount } from '../../lib/amount.ts';
 import { currencyExponent } from '../../lib/money.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
 import { createManually, type Expiries, readExpiries } from '../../requests/create-in-scope.ts';
+import { textLimits } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field, optionList, selectField, stateLine } from '../../ui/components.ts';
@@ -160,14 +161,14 @@ async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, stat
                 hint: newRequest.customerHint,
                 value: fields.customer_name ?? '',
                 fault: say('customer_name'),
-                attributes: 'maxlength="200" autocomplete="off"',
+                attributes: `maxlength="${textLimits.customer_name}" autocomplete="off"`,
               })}
               ${field({
                 name: 'customer_email',
                 label: newRequest.email,
                 value: fields.customer_email ?? '',
                 fault: say('customer_email'),
-                attributes: 'type="email" maxlength="254" autocomplete="off"',
+                attributes: `type="email" maxlength="${textLimits.customer_email}" autocomplete="off"`,
               })}
               ${field({
                 name: 'memo',
@@ -176,7 +177,7 @@ async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, stat
                 value: fields.memo ?? '',
                 fault: say('memo'),
                 rows: 3,
-                attributes: 'maxlength="500"',
+                attributes: `maxlength="${textLimits.memo}"`,
               })}
               ${expiryChoice(words, fields, expiries, say('expiry'))}
             `,
