@@ -8,6 +8,7 @@ import { userSessionLimits } from '../src/auth/user-session.ts';
 import { readConfig } from '../src/config.ts';
 import { apiGuide } from '../src/http/api-guide.ts';
 import { dayMs, hourMs, minuteMs } from '../src/lib/durations.ts';
+import { detailLimits } from '../src/merchants/details.ts';
 import { graceMs } from '../src/payments/rules.ts';
 import { invoiceExpiryMinutes, metadataLimits, textLimits } from '../src/requests/rules.ts';
 import { languages } from '../src/ui/language.ts';
@@ -64,6 +65,8 @@ const texts: [figure: number, paths: string[]][] = [
     ['portal.webhooks.pendingMadeRest', 'portal.webhooks.rotateRest', 'portal.webhooks.pendingRest'],
   ],
   [(invoiceExpiryMinutes * minuteMs) / dayMs, ['portal.settings.expiryRest']],
+  [detailLimits.business_name, ['portal.merchants.hints.business_name', 'portal.merchants.faults.business_name']],
+  [detailLimits.display_name, ['portal.merchants.hints.display_name', 'portal.merchants.faults.display_name']],
   [textLimits.customer_name, ['dashboard.faults.customerTooLong', 'dashboard.plans.faults.customer']],
   [textLimits.customer_email, ['dashboard.faults.customer_email']],
   [textLimits.customer_phone, ['dashboard.plans.faults.phone']],

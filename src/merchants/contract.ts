@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { CurrencyCode, Limit, nullable, Offset, Timestamp, text, Uuid } from '../lib/contract.ts';
+import { detailLimits, furtherLimits } from './details.ts';
 
 const AppMode = Type.Enum(['personal', 'business']);
 const OnboardingStatus = Type.Enum(['complete', 'incomplete']);
@@ -37,8 +38,10 @@ export const CreateMerchant = Type.Object(
         examples: ['ada@example.com'],
       }),
     ),
-    display_name: Type.Optional(text(120, 'Shown in the dashboard header.')),
-    business_name: Type.Optional(text(120, 'Shown on receipts and the pay page.', ['Ada’s Bakery'])),
+    display_name: Type.Optional(text(detailLimits.display_name, 'Shown in the dashboard header.')),
+    business_name: Type.Optional(
+      text(detailLimits.business_name, 'Shown on receipts and the pay page.', ['Ada’s Bakery']),
+    ),
     country: Type.Optional(
       Type.String({
         pattern: '^[A-Z]{2}$',
@@ -46,10 +49,10 @@ export const CreateMerchant = Type.Object(
         examples: ['DE'],
       }),
     ),
-    phone: Type.Optional(text(32, 'Free form.')),
-    website: Type.Optional(text(200, 'The shop’s website.')),
-    instagram: Type.Optional(text(200, 'The shop’s Instagram name.')),
-    industry: Type.Optional(text(80, 'Your own label.')),
+    phone: Type.Optional(text(detailLimits.phone, 'Free form.')),
+    website: Type.Optional(text(detailLimits.website, 'The shop’s website.')),
+    instagram: Type.Optional(text(furtherLimits.instagram, 'The shop’s Instagram name.')),
+    industry: Type.Optional(text(furtherLimits.industry, 'Your own label.')),
     display_currency: Type.Optional(CurrencyCode),
     app_mode: Type.Optional(Type.Enum(['personal', 'business'], { description: 'personal if it is left out.' })),
     wallet_address: Type.Optional(

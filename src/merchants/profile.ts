@@ -8,12 +8,9 @@ import { mailboxOf } from '../lib/text/email.ts';
 import { oneLine } from '../lib/text/one-line.ts';
 import { type NewMail, queueMail } from '../mail/outbox.ts';
 import { isKnownCurrency } from '../rates/known.ts';
-import { readDetails } from './details.ts';
+import { furtherLimits, readDetails } from './details.ts';
 import { type Profile, selectProfile, updateProfile } from './profile-store.ts';
 import { type DetailFault, MerchantRefusal } from './refusal.ts';
-
-/** The fields of the profile that onboarding does not ask for, with their maximum lengths in code points. */
-const furtherLimits = { instagram: 200, industry: 80 } as const;
 
 /** `changedTooOften` is a fault of the e-mail address. */
 export type ProfileFault = DetailFault | 'changedTooOften';

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Context } from '../../context.ts';
 import { html } from '../../lib/text/html.ts';
 import { writeNotice } from '../../mail/notice.ts';
+import { detailLimits, furtherLimits } from '../../merchants/details.ts';
 import { changeProfile, type ProfileFault } from '../../merchants/profile.ts';
 import { countryField } from '../../onboarding/detail-fields.ts';
 import { readMailBranding } from '../../partners/branding.ts';
@@ -15,15 +16,7 @@ import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 
 const path = '/dashboard/profile';
-const limits: Record<string, number> = {
-  display_name: 120,
-  business_name: 120,
-  email: 254,
-  phone: 32,
-  website: 200,
-  instagram: 200,
-  industry: 80,
-};
+const limits: Record<string, number> = { ...detailLimits, ...furtherLimits, email: 254 };
 
 /** `GET` and `POST /dashboard/profile`: the merchant's details and its currency. */
 export function profilePages(pages: MerchantPages, ctx: Context): void {

@@ -11,6 +11,7 @@ import {
   onboardingStates,
   switches,
 } from '../../merchants/browse.ts';
+import { detailLimits } from '../../merchants/details.ts';
 import { createMerchantManually } from '../../merchants/manual.ts';
 import type { MerchantRow } from '../../merchants/read.ts';
 import { countryField } from '../../onboarding/detail-fields.ts';
@@ -184,8 +185,8 @@ async function createForm(
         action: actionIn(call, path),
         inside: html`
           <p class="quiet">${merchants.createRest}</p>
-          ${text('business_name', merchants.hints.business_name, 'maxlength="120"')}
-          ${text('display_name', merchants.hints.display_name, 'maxlength="120"')}
+          ${text('business_name', merchants.hints.business_name, `maxlength="${detailLimits.business_name}"`)}
+          ${text('display_name', merchants.hints.display_name, `maxlength="${detailLimits.display_name}"`)}
           ${text('email', merchants.hints.email, 'type="email" maxlength="254" autocomplete="off"')}
           ${countryField(
             words,
