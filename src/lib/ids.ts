@@ -28,3 +28,6 @@ const addressPattern = /^0x[0-9a-fA-F]{40}$/;
 export function isAddress(text: unknown): text is string {
   return typeof text === 'string' && addressPattern.test(text);
 }
+
+/** The address of zeros: tokens name it as the sender of what they mint, and nobody can sign for it. */
+export const isZeroAddress = (address: string): boolean => /^0x0{40}$/.test(address);

@@ -5,6 +5,7 @@ import type { Caller } from '../auth/gate.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { type FieldFault, refuse, refuseFields } from '../errors.ts';
+import { isZeroAddress } from '../lib/ids.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import { currencyFaults } from '../rates/currency-field.ts';
 import { type CreateMerchantFacts, walletOf } from './create-facts-store.ts';
@@ -76,7 +77,7 @@ function emailFaults(email: unknown, known: FieldFault[]): FieldFault[] {
 function walletFaults({ chains }: Context, wallet: string | null): FieldFault[] {
   if (wallet === null) return [];
   const fault = (message: string) => [{ field: 'wallet_address', message }];
-  if (/^0x0{40}$/.test(wallet)) return fault('is the zero address, which is nobody’s: leave the field out');
+  if (isZeroAddress(wallet)) return fault('is the zero address, which is nobody’s: leave the field out');
   const isToken = [...chains.test, ...chains.live].some(({ tokens }) =>
     tokens.some(({ address }) => address === wallet),
   );

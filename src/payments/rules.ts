@@ -1,4 +1,5 @@
 import { minuteMs } from '../lib/durations.ts';
+import { isZeroAddress } from '../lib/ids.ts';
 
 /** The ways in which a transfer finds its request, strongest first; `merchant` is the merchant's own decision. */
 export type Rule = 'authorization' | 'charge' | 'reference' | 'amount' | 'claim' | 'merchant';
@@ -211,7 +212,7 @@ export function isRejected(reason: Reason | null): boolean {
 
 /** Whether a transfer minted the money, as a bridge does: it has no sender who could sign for it. */
 export function isMint(transfer: Pick<Transfer, 'from'>): boolean {
-  return /^0x0{40}$/.test(transfer.from);
+  return isZeroAddress(transfer.from);
 }
 
 /** Whether a wallet can be paid on a chain: a contract only where its code was checked. */

@@ -3,6 +3,7 @@ import { isAuthorizationUsed } from '../../chain/token-domain.ts';
 import { walletJson } from '../../chain/typed-data.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
+import { isZeroAddress } from '../../lib/ids.ts';
 import { authorizationNonce } from '../../requests/authorization-nonce.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { authorizationTypedData } from './authorization.ts';
@@ -47,7 +48,7 @@ export async function prepareAuthorization(
 ): Promise<Prepared> {
   const { chain, token, amountMicro, domain } = offer;
   const until = validUntil(request.expires_at, ctx.clock.now());
-  if (!until || from === request.wallet_address || /^0x0{40}$/.test(from)) return { kind: 'closed' };
+  if (!until || from === request.wallet_address || isZeroAddress(from)) return { kind: 'closed' };
   const wallet = { chainId: chain.chainId, tokenAddress: token.address, authorizer: from };
   const executed = await ctx.db.scoped(scope, (tx) => selectExecuted(tx, scope, request.reference, wallet));
   const nonce = firstUnused(request.reference, executed);

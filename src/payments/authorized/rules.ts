@@ -1,6 +1,7 @@
 import { decodeErrorResult, parseAbi } from 'viem';
 import type { Hex } from '../../chain/rpc.ts';
 import { minuteMs } from '../../lib/durations.ts';
+import { isZeroAddress } from '../../lib/ids.ts';
 import type { Authorization } from './authorization.ts';
 
 /** The longest validity that is signed, so that after a failure the customer can soon pay in another way. */
@@ -21,7 +22,7 @@ export function faultOf(
   { from, to, validAfter, validBefore }: Authorization,
   { walletAddress, expiresAt, now }: { walletAddress: string; expiresAt: Date; now: Date },
 ): 'recipient' | 'times' | null {
-  if (to !== walletAddress || from === to || /^0x0{40}$/.test(from)) return 'recipient';
+  if (to !== walletAddress || from === to || isZeroAddress(from)) return 'recipient';
   const nowSeconds = now.getTime() / 1000;
   const begins = Number(validAfter) <= nowSeconds;
   const ends = Number(validBefore);
