@@ -28,6 +28,9 @@ export async function within<T>(work: Promise<T>, limitMs: number, late: () => E
   return Promise.race([work, limit.promise]).finally(() => clearTimeout(timer));
 }
 
+/** The day of an instant in UTC, as `YYYY-MM-DD`. */
+export const dayOf = (at: Date | number): string => new Date(at).toISOString().slice(0, 10);
+
 const hourMinute = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
 const instantPattern = new RegExp(
   String.raw`^(\d{4}-\d{2}-\d{2})(?:T(${hourMinute}:[0-5]\d(?:\.\d{1,9})?)(Z|[+-]${hourMinute}))?$`,
@@ -48,7 +51,7 @@ export function parseInstant(text: string): Date | null {
   if (!match) return null;
   const [, day = '', time = '00:00:00', offset = 'Z'] = match;
   const midnight = new Date(`${day}T00:00:00Z`);
-  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== day) return null;
+  if (Number.isNaN(midnight.getTime()) || dayOf(midnight) !== day) return null;
   const instantMs = Date.parse(`${day}T${time}${offset.toUpperCase()}`);
   return Number.isNaN(instantMs) ? null : knownInstant(instantMs);
 }

@@ -5,10 +5,11 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { nestedInScope } from '../db/nested.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
+import { dayOf } from '../lib/time.ts';
 import { stopCollecting } from './collect/stop.ts';
 import { endMandate } from './mandates/end.ts';
 import { selectActive } from './mandates/store.ts';
-import { afterPause, dayOf, startOf } from './rules.ts';
+import { afterPause, startOf } from './rules.ts';
 import { courseOf, lockPlan, type PlanRow, updateEnded, updatePaused, updateResumed } from './store.ts';
 
 /** A change of a plan's state, which is allowed in the states `from`. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { dayOf } from '../lib/time.ts';
 import {
   afterCharge,
   afterPause,
   dateOf,
-  dayOf,
   nextDates,
   periods,
   retryMs,

@@ -1,5 +1,6 @@
 import { backoffMs } from '../lib/backoff.ts';
 import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
+import { dayOf } from '../lib/time.ts';
 
 /** A day in UTC as `YYYY-MM-DD`. */
 export type Day = string;
@@ -19,11 +20,6 @@ export const maxPlansOfAddress = 50;
 /** How many charges a plan may be set to end after. */
 export const chargesLimit = 999;
 
-/** The day of an instant in UTC, as `YYYY-MM-DD`. */
-export function dayOf(at: Date): Day {
-  return at.toISOString().slice(0, 10);
-}
-
 /** The instant at which a day begins. */
 export function startOf(day: Day): Date {
   return new Date(`${day}T00:00:00.000Z`);
@@ -42,11 +38,11 @@ export function dateOf({ firstOn, every, period }: Schedule, slot: number): Day 
   const [year, month, day] = partsOf(firstOn);
   if (period === 'day' || period === 'week') {
     const days = every * slot * (period === 'week' ? 7 : 1);
-    return dayOf(new Date(Date.UTC(year, month, day + days)));
+    return dayOf(Date.UTC(year, month, day + days));
   }
   const months = month + every * slot * (period === 'year' ? 12 : 1);
   const lastDay = new Date(Date.UTC(year, months + 1, 0)).getUTCDate();
-  return dayOf(new Date(Date.UTC(year, months, Math.min(day, lastDay))));
+  return dayOf(Date.UTC(year, months, Math.min(day, lastDay)));
 }
 
 /** The first slot whose date is later than a day. */

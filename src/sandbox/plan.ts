@@ -4,10 +4,10 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { nestedInScope } from '../db/nested.ts';
 import { hourMs } from '../lib/durations.ts';
+import { dayOf } from '../lib/time.ts';
 import { createPlan } from '../plans/create.ts';
 import { movePlanDue } from '../plans/move-due.ts';
 import type { PlanRow } from '../plans/read.ts';
-import { dayOf } from '../plans/rules.ts';
 
 /** 12.00 of most currencies. */
 export const usualFiatInt = 1200;

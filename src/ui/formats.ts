@@ -2,6 +2,7 @@ import { minorOf, readAmount } from '../lib/amount.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { decimalOf, formatMicro } from '../lib/money.ts';
 import { type Html, html } from '../lib/text/html.ts';
+import { dayOf } from '../lib/time.ts';
 import { type CommonTexts, commonTexts } from '../texts/common.ts';
 import { fill, type Words } from './language.ts';
 
@@ -22,7 +23,6 @@ export function zonedInstant(words: Words, at: Date): Html {
 
 /** An instant, without its date if it is today: `12:10 UTC`. Browser code converts it to local time. */
 export function nearInstant(words: Words, at: Date, now: Date): Html {
-  const dayOf = (date: Date) => date.toISOString().slice(0, 10);
   if (dayOf(at) !== dayOf(now)) return instant(words, at);
   const format = new Intl.DateTimeFormat(words.locale, { timeStyle: 'short', timeZone: 'UTC' });
   return html`<time datetime="${at.toISOString()}">${format.format(at)} UTC</time>`;

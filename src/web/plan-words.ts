@@ -1,6 +1,7 @@
 import { formatFiat } from '../lib/money.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { firstVisible } from '../lib/text/visible.ts';
+import { dayOf } from '../lib/time.ts';
 import type { PlanDisplayStatus, PlanRow } from '../plans/read.ts';
 import type { Day } from '../plans/rules.ts';
 import { dashboardTexts } from '../texts/dashboard.ts';
@@ -40,8 +41,7 @@ export function chargeText(
 
 /** A plan's name; its day of creation if its name was erased with its customer's data, or shows nothing. */
 export function planName(words: Words, { name, created_at }: PlanRow): string {
-  const day = created_at.toISOString().slice(0, 10);
-  return firstVisible(name) ?? fill(dashboardTexts(words).plans.unnamed, { date: dateText(words, day) });
+  return firstVisible(name) ?? fill(dashboardTexts(words).plans.unnamed, { date: dateText(words, dayOf(created_at)) });
 }
 
 /** Shown while a plan has no charges: when the first one comes, or why none does. */

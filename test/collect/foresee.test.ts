@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { dayMs, hourMs } from '../../src/lib/durations.ts';
+import { dayOf } from '../../src/lib/time.ts';
 import { foreseeCharges } from '../../src/plans/collect/foresee.ts';
-import { dayOf } from '../../src/plans/rules.ts';
 import { checksummed } from '../../src/ui/address.ts';
 import { instantText } from '../../src/ui/formats.ts';
 import { wordsOf } from '../../src/ui/language.ts';

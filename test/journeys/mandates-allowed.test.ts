@@ -3,8 +3,8 @@ import { after, before, beforeEach, test } from 'node:test';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { dayMs, minuteMs } from '../../src/lib/durations.ts';
+import { dayOf } from '../../src/lib/time.ts';
 import { readPlanChange } from '../../src/plans/form.ts';
-import { dayOf } from '../../src/plans/rules.ts';
 import { setRate } from '../support/fixtures.ts';
 import { type AgreeFixtures, agreeFixtures } from '../support/payments/agree-fixtures.ts';
 

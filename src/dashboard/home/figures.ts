@@ -1,6 +1,7 @@
 import { dayMs } from '../../lib/durations.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { dayOf } from '../../lib/time.ts';
 import type { DaySum } from '../../requests/lists/by-merchant.ts';
 import { type CurrencyTotal, totalsByCurrency } from '../../requests/lists/totals.ts';
 import { commonTexts } from '../../texts/common.ts';
@@ -10,7 +11,7 @@ import { formatUnit, groupMicro } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { linkWith } from '../../web/query.ts';
 import { viewSwitch } from '../../web/view-switch.ts';
-import { dayCounts, dayOf, latestMonths, monthName, type Period } from './period.ts';
+import { dayCounts, latestMonths, monthName, type Period } from './period.ts';
 
 /** All payments of a month as CSV. */
 export const paidCsvPath = '/dashboard/paid.csv';

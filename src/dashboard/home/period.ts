@@ -1,4 +1,5 @@
 import { dayMs } from '../../lib/durations.ts';
+import { dayOf } from '../../lib/time.ts';
 import type { Words } from '../../ui/language.ts';
 import { oneOf } from '../../web/query.ts';
 
@@ -14,8 +15,6 @@ export type Period = { since: Date; until: Date; dayCount: number } & (
   | { days: null; month: string }
 );
 
-/** The day of an instant in UTC, as `2026-11-30`. */
-export const dayOf = (at: Date | number) => new Date(at).toISOString().slice(0, 10);
 const midnight = (day: string) => new Date(`${day}T00:00:00Z`);
 
 /** The period that a query names: a month up to the current one, or otherwise a number of days, by default 30. */

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Actor } from '../../audit/actions.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { dayOf } from '../../lib/time.ts';
 import { endPlan, type PlanOf, pausePlan, resumePlan } from '../../plans/change.ts';
 import { type ChargeFailure, chargeFailures } from '../../plans/charge.ts';
 import { stopByMerchant } from '../../plans/mandates/stop.ts';
@@ -14,7 +15,7 @@ import {
   planDisplayStatus,
   readPlan,
 } from '../../plans/read.ts';
-import { afterPause, dayOf, nextDates } from '../../plans/rules.ts';
+import { afterPause, nextDates } from '../../plans/rules.ts';
 import { chargesTexts } from '../../texts/charges.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { mandateTexts } from '../../texts/mandates.ts';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { dayOf } from '../time.ts';
 
 /** Crockford's base 32: no I, L, O and U, which are misread or misheard. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -14,7 +15,7 @@ const length = 10;
  * @param paidAt the instant that dates the receipt; its UTC day is shown
  */
 export function receiptNumber(requestId: string, paidAt: Date): string {
-  const day = paidAt.toISOString().slice(0, 10).replaceAll('-', '');
+  const day = dayOf(paidAt).replaceAll('-', '');
   const digest = createHash('sha256').update(`receipt number of ${requestId.toLowerCase()}`).digest();
   return `Q-${day}-${Array.from(digest.subarray(0, length), (byte) => alphabet[byte & 31]).join('')}`;
 }

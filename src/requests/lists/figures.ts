@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Database, Scope, Tx } from '../../db/connection.ts';
 import { dayMs, minuteMs } from '../../lib/durations.ts';
+import { dayOf } from '../../lib/time.ts';
 import {
   type ConcernCounts,
   type DayVolume,
@@ -28,8 +29,6 @@ export type Figures = {
   sample: SampleRow;
   concerns: ConcernCounts;
 };
-
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /**
  * Payments of the last days, including today, and the outcome of that period's requests.
