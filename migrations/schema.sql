@@ -1251,6 +1251,19 @@ create policy owner on sign_in_links for ALL to quittance using (true) with chec
 create policy service on sign_in_links for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on sign_in_links to quittance_service;
 
+create table tokens_read (
+  chain_id bigint not null,
+  token_address text not null,
+  left_at bigint,
+  back_at bigint,
+  constraint tokens_read_check CHECK (((back_at IS NULL) OR (left_at IS NOT NULL))),
+  constraint tokens_read_pkey PRIMARY KEY (chain_id, token_address)
+);
+alter table tokens_read enable row level security, force row level security;
+create policy owner on tokens_read for ALL to quittance using (true) with check (true);
+create policy service on tokens_read for ALL to quittance_service using (true) with check (true);
+grant DELETE, INSERT, SELECT, UPDATE on tokens_read to quittance_service;
+
 create table transfers (
   chain_id bigint not null,
   tx_hash text not null,

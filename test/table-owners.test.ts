@@ -50,6 +50,7 @@ const owners: Record<string, string> = {
   secret_key_marks: 'db',
   sessions: 'auth',
   sign_in_links: 'auth',
+  tokens_read: 'chain',
   transfers: 'payments',
   unread_transactions: 'chain',
   used_passkey_challenges: 'auth',

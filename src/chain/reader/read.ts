@@ -51,6 +51,8 @@ export type Reader = {
   progressAtMs: number;
   /** False once no transaction of the chain is known to be set aside. */
   mayBeUnread: boolean;
+  /** How blocks that were read without a token are searched for it (`tokens-read.ts`). */
+  gaps: { isPossible: boolean; range: number; restUntilMs: number };
 };
 
 const stepsPerPass = 100;

@@ -10,6 +10,7 @@ import type { Lease } from './lease.ts';
 import { type RemovedRow, type RemovedTransfer, toRemoved } from './removed.ts';
 import { settleReplaced } from './replaced-store.ts';
 import { clearReversed, type MinedAgain, raiseReversed } from './reversed-store.ts';
+import { widenGaps } from './tokens-read-store.ts';
 import { deleteUnreadAfter, insertUnread } from './unread-store.ts';
 import type { Owner } from './wallets.ts';
 
@@ -291,6 +292,7 @@ export async function rewindTo(
     await tx`delete from chain_blocks where chain_id = ${chainId} and number > ${ancestor.number}`;
     await deleteCheckpointsAfter(tx, chainId, ancestor.number);
     await deleteUnreadAfter(tx, chainId, ancestor.number);
+    await widenGaps(tx, chainId, ancestor.number);
     await insertBlocks(tx, chainId, [ancestor]);
     const rows = await tx<RemovedRow[]>`
       delete from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} and final_at is null

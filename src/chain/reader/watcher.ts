@@ -11,6 +11,7 @@ import type { Lease } from './lease.ts';
 import { makePool } from './pool.ts';
 import { poll, type Reader, type WatchHooks } from './read.ts';
 import { Deposed, raiseFence } from './store.ts';
+import { noteTokensRead, searchGaps } from './tokens-read.ts';
 import { readUnread } from './unread.ts';
 import { watchedWallets } from './wallets.ts';
 
@@ -57,6 +58,7 @@ function watching(
     const reading = repeat(both, report, readBlocks).finally(() => over.abort());
     const readAgain = async () => {
       await loopPass(`read again on ${chain.chainId}`, () => readUnread(reader));
+      await loopPass(`search tokens on ${chain.chainId}`, () => searchGaps(reader));
       return unreadPauseMs;
     };
     const compare = async (everyMs: number) => {
@@ -83,7 +85,7 @@ export async function makeReader(
   signal: AbortSignal,
 ): Promise<Reader> {
   await raiseFence(ctx.db, chain.chainId, lease);
-  return {
+  const reader: Reader = {
     db: ctx.db,
     log: ctx.log,
     chain,
@@ -99,7 +101,10 @@ export async function makeReader(
     cursor: null,
     progressAtMs: 0,
     mayBeUnread: true,
+    gaps: { isPossible: true, range: firstRange, restUntilMs: 0 },
   };
+  await noteTokensRead(reader);
+  return reader;
 }
 
 /** Works repeatedly until the signal aborts, or another process leads the chain. */
