@@ -313,6 +313,27 @@ test('confirmTransfer › agreed if the transfer is in its block, otherwise how 
   assert.equal(await confirmTransfer(away, key), 'unavailable');
 });
 
+test('a token gets other decimals behind its address → within a minute nothing is read, until it has six again', async () => {
+  const { node } = fixtures;
+  const [url = ''] = node.chain.rpcUrls;
+  const usdc = node.chain.tokens[0]?.address ?? '';
+  const reader = await fixtures.reader();
+  await poll(reader);
+  const code = await callRpc(url, 'eth_getCode', [usdc, 'latest']);
+  // return 18, whatever is asked
+  await callRpc(url, 'anvil_setCode', [usdc, '0x601260005260206000f3']);
+  const [provider] = reader.pool.providers;
+  assert.ok(provider);
+  provider.checkedAtMs -= 60_000;
+  await node.mine(1);
+  const before = await fixtures.cursor();
+  await poll(reader);
+  assert.deepEqual([await fixtures.cursor(), provider.checked], [before, 'no']);
+  await callRpc(url, 'anvil_setCode', [usdc, code]);
+  const head = await headNumber(node.chain);
+  await pollUntil(reader, async () => (await fixtures.cursor())?.number === head);
+});
+
 test('chainStatus reports reachability and lag; checkTokens refuses another chain and a token without six decimals', async () => {
   const { chain } = fixtures.node;
   const [status] = await chainStatus(fixtures.ctx);

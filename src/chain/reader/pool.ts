@@ -9,6 +9,8 @@ export type RpcProvider = {
   rpc: Rpc;
   /** Whether it was verified to serve this chain, with the tokens as configured. Nothing is read from it before. */
   checked: 'no' | 'asking' | 'yes';
+  /** When it was last checked, or is being checked. */
+  checkedAtMs: number;
   /** Failed passes in a row. */
   failures: number;
   restUntilMs: number;
@@ -38,6 +40,7 @@ export function makePool(urls: readonly string[]): RpcPool {
   const providers: RpcProvider[] = urls.map((url) => ({
     rpc: connectRpc(url),
     checked: 'no',
+    checkedAtMs: 0,
     failures: 0,
     restUntilMs: 0,
     head: -1,

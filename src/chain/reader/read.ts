@@ -5,8 +5,8 @@ import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { finalNumber, usesTag } from '../finality.ts';
 import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
 import { type FinalityTag, taggedNumber } from '../tagged-blocks.ts';
-import { findFault } from '../tokens.ts';
 import { checkLinked, checkLogs, lacksAnnounced, nextRange, transferTopic } from './blocks.ts';
+import { checkOther, checkProvider } from './check-provider.ts';
 import { selectKnownBlock } from './checkpoints-store.ts';
 import { type Comparison, forgetAfter, noteRead } from './comparison.ts';
 import { type Doubts, type Found, findTransfers, logsOfBlock } from './find.ts';
@@ -91,31 +91,6 @@ export async function poll(reader: Reader): Promise<{ waitMs: number }> {
     pool.failed(provider, error);
     reader.log.warn({ chain: chain.chainId, provider: provider.rpc.host, reason: error.message }, 'a provider failed');
     return { waitMs: pool.pick() ? 0 : pool.restMs() };
-  }
-}
-
-/** Compares a provider with the configuration, once. */
-async function checkProvider(reader: Reader, provider: RpcProvider): Promise<void> {
-  if (provider.checked === 'yes') return;
-  provider.checked = 'asking';
-  try {
-    const fault = await findFault(reader.chain, provider.rpc);
-    if (fault) throw new ProviderFault(fault);
-    provider.checked = 'yes';
-  } finally {
-    if (provider.checked === 'asking') provider.checked = 'no';
-  }
-}
-
-/** The same in the background, for a provider that may be needed later: it must not delay the one that works. */
-async function checkOther(reader: Reader, provider: RpcProvider): Promise<void> {
-  if (provider.checked !== 'no') return;
-  try {
-    await checkProvider(reader, provider);
-  } catch (error) {
-    reader.pool.failed(provider, error as Error);
-    const reason = (error as Error).message;
-    reader.log.warn({ chain: reader.chain.chainId, provider: provider.rpc.host, reason }, 'a provider failed');
   }
 }
 
