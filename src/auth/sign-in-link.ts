@@ -139,7 +139,7 @@ export type LinkUser = {
 
 export type LinkState =
   | { state: 'unknown' | 'used' | 'expired' | 'other_browser' }
-  | { state: 'open'; email: string; users: LinkUser[] };
+  | { state: 'open'; email: string; users: LinkUser[]; isInvitation: boolean };
 
 /**
  * The condition under which a user may sign in with a link, as fragments over `sign_in_links l`, `users u`, `partners
@@ -161,10 +161,18 @@ function fits({ sql }: Database, { kind, host }: LinkOpened) {
 export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, opened: LinkOpened): Promise<LinkState> {
   if (!isToken(opened.token)) return { state: 'unknown' };
   const { sql } = ctx.db;
-  type Row = { email: string; used: boolean; expired: boolean; own_browser: boolean; users: string };
+  type Row = {
+    email: string;
+    used: boolean;
+    expired: boolean;
+    own_browser: boolean;
+    invitation: boolean;
+    users: string;
+  };
   const [row] = await sql<Row[]>`
     select l.email, l.used_at is not null as used, l.expires_at <= ${ctx.clock.now()} as expired,
       coalesce(l.browser_hash in ${list(hashesOf(ctx, 'browser', opened.browser ?? ''))}, true) as own_browser,
+      l.user_id is not null as invitation,
       (select coalesce(json_agg(json_build_object('id', u.id, 'role', u.role, 'partner_name', p.name,
           'partner_slug', p.slug,
           'passkey', exists (select from passkeys k where k.user_id = u.id)) order by p.name, u.id), '[]')
@@ -178,7 +186,8 @@ export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, op
   if (row.expired) return { state: 'expired' };
   if (!row.own_browser) return { state: 'other_browser' };
   const users = JSON.parse(row.users) as LinkUser[];
-  return users.length > 0 ? { state: 'open', email: row.email, users } : { state: 'unknown' };
+  if (users.length === 0) return { state: 'unknown' };
+  return { state: 'open', email: row.email, users, isInvitation: row.invitation };
 }
 
 /**

@@ -377,6 +377,18 @@ test('A user of several partners chooses one on the shared host; a partner’s o
   assert.match((await own.send(ownPage, new URL(ownLink).pathname)).html, /Corner Shops Ltd[\s\S]*Viewer/);
 });
 
+test('An invitation from a partner that is called like another names the slug of the one it is from', async () => {
+  const alike = await makePartner(app.db);
+  await app.db.sql`update partners set name = 'Corner Shops Ltd' where id = ${alike.partner.id}`;
+  const email = newEmail();
+  await invitePartnerUser(app.ctx, fixtures, 'owner', email);
+  const { link } = await invitePartnerUser(app.ctx, alike, 'owner', email);
+  assert.match(
+    (await newVisitor().open(link)).html,
+    new RegExp(`Sign in to Corner Shops Ltd \\(${alike.partner.slug}\\)`),
+  );
+});
+
 test('A user is sent five invitations in 15 minutes, whoever invites; then no more for a while', async () => {
   const { user } = await invitePartnerUser(app.ctx, fixtures);
   const again = () => invitePartnerUser(app.ctx, fixtures, 'owner', user.email);

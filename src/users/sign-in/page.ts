@@ -1,4 +1,4 @@
-import type { LinkUser } from '../../auth/sign-in-link.ts';
+import type { LinkState, LinkUser } from '../../auth/sign-in-link.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
 import { type Branding, logoOf } from '../../ui/branding.ts';
@@ -81,7 +81,12 @@ export function refusedPage(words: Words, realm: Realm, reason: PasskeyRefusalRe
  * The page of a link, with one button for each account of its address. A user who has a passkey signs in with that
  * instead of the link.
  */
-export function openPage(words: Words, realm: Realm, action: string, email: string, users: LinkUser[]): Html {
+export function openPage(
+  words: Words,
+  realm: Realm,
+  action: string,
+  { email, users, isInvitation }: Extract<LinkState, { state: 'open' }>,
+): Html {
   const { signInUser: t, passkey } = signInTexts(words);
   const several = users.length > 1;
   const open = users.filter((user) => !user.passkey);
@@ -94,7 +99,10 @@ export function openPage(words: Words, realm: Realm, action: string, email: stri
         form({
           action: action,
           inside: html`<input type="hidden" name="user" value="${user.id}">`,
-          submit: user.partner_name === null ? t.signIn : fill(t.signInTo, { partner: nameOf(user, several) }),
+          submit:
+            user.partner_name === null
+              ? t.signIn
+              : fill(t.signInTo, { partner: nameOf(user, several || isInvitation) }),
         }),
       ),
       kept.length > 0 &&
@@ -107,10 +115,10 @@ export function openPage(words: Words, realm: Realm, action: string, email: stri
 }
 
 /**
- * A partner's name and, if there is a choice, its slug. A partner chooses its own name, and whom it invites, so that
- * name alone could pass for another partner's.
+ * A partner's name and, in an invitation or if there is a choice, its slug. A partner chooses its own name, and whom it
+ * invites, so that name alone could pass for another partner's.
  */
-const nameOf = ({ partner_name, partner_slug }: LinkUser, several: boolean) =>
-  several ? `${partner_name} (${partner_slug})` : `${partner_name}`;
+const nameOf = ({ partner_name, partner_slug }: LinkUser, withSlug: boolean) =>
+  withSlug ? `${partner_name} (${partner_slug})` : `${partner_name}`;
 
 const namesOf = (users: LinkUser[]) => users.map((user) => nameOf(user, true)).join(', ');

@@ -183,5 +183,5 @@ async function open(
     return show(reply, realm, place, statusOf[link.state], againPage(words, realm, why));
   }
   const action = `${realm.path}/link/${request.params.token}`;
-  return show(reply, realm, place, 200, openPage(words, realm, action, link.email, link.users));
+  return show(reply, realm, place, 200, openPage(words, realm, action, link));
 }
