@@ -70,10 +70,14 @@ export function showsSomebody({ method, headers }: Pick<FastifyRequest, 'method'
   return method !== 'GET' || headers['sec-fetch-dest'] !== 'empty';
 }
 
-/** A cookie's value; null if the browser sent no cookie of this name. */
+/**
+ * A cookie's value; null if the browser sent no cookie of this name. Only spaces are passed over: `trim` would also
+ * remove a no-break space, and with one in front another host of our domain can set a name that browsers do not see to
+ * begin with `__Host-`.
+ */
 export function readCookie(header: string | undefined, name: string): string | null {
-  for (const part of (header ?? '').split(';')) {
-    const [key, value] = part.trim().split(/=(.*)/s);
+  for (const part of (header ?? '').split(/; */)) {
+    const [key, value] = part.split(/=(.*)/s);
     if (key === name) return value ?? null;
   }
   return null;

@@ -500,7 +500,7 @@ test('Operators sign in on the shared host only, and nobody on a host that is no
   }
 });
 
-test('Over https the cookies are Secure and bound to their host', async () => {
+test('Over https the cookies are Secure and bound to their host, and those of a neighbouring host are not taken for them', async () => {
   const config = { ...app.ctx.config, baseUrl: 'https://pay.example.com', payUrl: 'https://pay.example.com/pay' };
   const secure = await startApp({ config });
   try {
@@ -524,6 +524,14 @@ test('Over https the cookies are Secure and bound to their host', async () => {
       /^__Host-portal-browser=[\w-]{72}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax; Secure$/,
     );
     assert.deepEqual(more, []);
+    const opened = async (cookie: string) =>
+      (await visit(`${secure.url}/portal`, { headers: { host, cookie } })).status === 200;
+    const [own = ''] = session?.split(';') ?? [];
+    assert.equal(await opened(`first=1; ${own}`), true);
+    // Browsers do not see these names to begin with the prefix, so a neighbouring host can set them for this one.
+    for (const before of ['\u00a0', 'first=1; \u00a0', '\t\u00a0', '=', '\u0085']) {
+      assert.equal(await opened(before + own), false, JSON.stringify(before));
+    }
     const asked = await visit(`${secure.url}/portal/sign-in`, {
       method: 'POST',
       body: new URLSearchParams({ email: newEmail() }),
