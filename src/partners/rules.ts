@@ -19,6 +19,7 @@ export function isSlug(text: string): boolean {
  * for the service's own. A partner's slug becomes such a name.
  */
 const reservedSlugs: ReadonlySet<string> = new Set([
+  'quittance',
   ...['www', 'web', 'api', 'admin', 'app', 'portal', 'dashboard', 'pay', 'checkout', 'onboard', 'login', 'auth', 'sso'],
   ...['mail', 'smtp', 'imap', 'pop', 'pop3', 'mx', 'webmail', 'email', 'autoconfig', 'autodiscover', 'mta-sts'],
   ...['static', 'assets', 'cdn', 'img', 'media', 'docs', 'help', 'support', 'status', 'blog', 'about', 'billing'],

@@ -120,6 +120,7 @@ test('An operator creates a partner, invites its owner, changes its settings, an
   const wrong: [over: Record<string, string>, expiry: string[], fault: RegExp][] = [
     [{ slug: 'No Slug' }, ['15'], /id="slug-fault">1 to 40 lower-case letters/],
     [{ slug: 'portal' }, ['15'], /id="slug-fault">“portal” is reserved for a host of the service/],
+    [{ slug: 'quittance' }, ['15'], /id="slug-fault">“quittance” is reserved for a host of the service/],
     [{ currency: 'CHF' }, ['15'], /no exchange rate for this currency/],
     [{}, ['7'], /Choose at least one/],
     [{}, ['60'], /Choose one that is selected above/],
