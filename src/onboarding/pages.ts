@@ -3,7 +3,7 @@ import { clientOf } from '../auth/client.ts';
 import { hostAddress } from '../auth/host.ts';
 import { letMerchantIn } from '../auth/known-browser.ts';
 import { createMerchantSession, readMerchantSession } from '../auth/merchant-session.ts';
-import { readCookie, sessionToken } from '../auth/session-cookie.ts';
+import { cookieName, readCookie, sessionToken, setOwnCookie } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
@@ -113,7 +113,7 @@ async function answer(
     const typed = Object.fromEntries(
       Object.entries(request.body ?? {}).filter(([, value]) => typeof value === 'string'),
     );
-    const emailPass = readCookie(request.headers.cookie, passCookie);
+    const emailPass = readCookie(request.headers.cookie, cookieName(ctx.config, passCookie));
     return await run({ token, path: `/onboard/${token}`, scope, row, emailPass, typed, request, reply });
   } catch (error) {
     if (!(error instanceof MerchantRefusal)) throw error;
@@ -227,11 +227,7 @@ async function enterCode(ctx: Context, step: Step): Promise<FastifyReply> {
   const { token, reply, path } = step;
   try {
     const pass = await enterEmailCode(ctx, token, step.typed.code ?? '');
-    const secure = ctx.config.baseUrl.startsWith('https:') ? '; Secure' : '';
-    reply.header(
-      'set-cookie',
-      `${passCookie}=${pass}; Path=/onboard; Max-Age=${passMs / 1000}; HttpOnly; SameSite=Lax${secure}`,
-    );
+    setOwnCookie(reply, ctx.config, passCookie, pass, passMs);
     return reply.redirect(path, 303);
   } catch (error) {
     return showStep(ctx, step, refusalToShow(error));

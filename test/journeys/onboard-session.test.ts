@@ -5,8 +5,9 @@ import type { FastifyRequest } from 'fastify';
 import { getAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
 import { knownBrowser } from '../../src/auth/known-browser.ts';
+import { createShell } from '../../src/merchants/create.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
-import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
+import { makeOnboardingToken, onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { resetOnboarding } from '../../src/onboarding/reset.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makePartner, testSecrets } from '../support/fixtures.ts';
@@ -92,6 +93,29 @@ test('The cookie is for this host and not for scripts, and over https named so t
     '__Host-dashboard-session=…; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure',
   );
   assert.ok(account);
+});
+
+test('Over https a browser that entered the code of an onboarding goes on, whatever another host of the domain has set', async () => {
+  const other = await startApp({ clock, config: testConfig({ baseUrl: 'https://pay.example' }) });
+  try {
+    const { test: scope } = await makePartner(other.db);
+    const shell = await createShell(other.ctx, theService, scope, {
+      display_currency: 'EUR',
+      email: 'ada@example.com',
+    });
+    const link = other.url + new URL(onboardingUrl(other.ctx.config, shell, clock.now())).pathname;
+    await visit(`${link}/code`, { method: 'POST', body: new URLSearchParams() });
+    const [mail] = await other.db.sql`select subject from mails`;
+    const code = new URLSearchParams({ code: mail?.subject.slice(0, 6) });
+    const [set = ''] = (await visit(`${link}/email`, { method: 'POST', body: code })).headers.getSetCookie();
+    assert.match(set, /^__Host-.*; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax; Secure$/);
+    const [own = ''] = set.split(';');
+    const tossed = own.replace('__Host-', '').replace(/=.*/, '=tossed');
+    const page = await visit(link, { headers: { cookie: `${tossed}; ${own}` } });
+    assert.ok(page.forms.some(({ action }) => action.endsWith('/details')));
+  } finally {
+    await other.stop();
+  }
 });
 
 test('A session ends after 12 hours without a call, and after 7 days with however many', async () => {
