@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { type FieldFault, refuse, refuseFields } from '../errors.ts';
 import { isZeroAddress } from '../lib/ids.ts';
+import { isCountry } from '../lib/text/countries.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import { currencyFaults } from '../rates/currency-field.ts';
 import { type CreateMerchantFacts, walletOf } from './create-facts-store.ts';
@@ -43,7 +44,7 @@ export async function createMerchant(
   if (facts.holder) return heldBy(ctx, caller.scope, facts.holder);
   const faults = [
     ...call.faults,
-    ...emailFaults(body.email, call.faults),
+    ...valueFaults(body, call.faults),
     ...walletFaults(ctx, walletOf(body)),
     ...currencyFaults('display_currency', body.display_currency, facts.currency_known),
   ];
@@ -62,12 +63,20 @@ export async function createMerchant(
 }
 
 /**
- * The fault of an address that keeps the contract's pattern but that no mail is sent to, such as a list. The merchant
- * would wait in vain for the code that onboarding mails to it.
+ * The faults of values that keep the contract's patterns and mean nothing all the same.
+ *
+ * @param known the faults of the contract
  */
-function emailFaults(email: unknown, known: FieldFault[]): FieldFault[] {
-  if (typeof email !== 'string' || isOneAddress(email) || known.some(({ field }) => field === 'email')) return [];
-  return [{ field: 'email', message: 'must be one e-mail address, without a name, brackets or commas' }];
+export function valueFaults(fields: { email?: unknown; country?: unknown }, known: FieldFault[]): FieldFault[] {
+  const { email, country } = fields;
+  const hasNone = (name: string) => !known.some(({ field }) => field === name);
+  const faults: FieldFault[] = [];
+  // No mail is sent to a list. The merchant would wait in vain for the code that onboarding mails to it.
+  if (typeof email === 'string' && hasNone('email') && !isOneAddress(email))
+    faults.push({ field: 'email', message: 'must be one e-mail address, without a name, brackets or commas' });
+  if (typeof country === 'string' && hasNone('country') && !isCountry(country))
+    faults.push({ field: 'country', message: 'is not a country’s code in ISO 3166-1 alpha-2, such as DE or GB' });
+  return faults;
 }
 
 /**

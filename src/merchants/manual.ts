@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import { CreateMerchant } from './contract.ts';
-import { createShell } from './create.ts';
+import { createShell, valueFaults } from './create.ts';
 import type { MerchantView } from './store.ts';
 
 /** The fields of a merchant that a person types; an absent field was left empty. */
@@ -30,7 +30,8 @@ export async function createMerchantManually(
   scope: Scope,
   fields: ManualFields,
 ): Promise<MerchantView | { faults: string[] }> {
-  const faults = checkFields(fields).map(({ field }) => field);
+  const known = checkFields(fields);
+  const faults = [...known, ...valueFaults(fields, known)].map(({ field }) => field);
   if (!(await isKnownCurrency(ctx.db, fields.display_currency))) faults.push('display_currency');
   return faults.length > 0 ? { faults } : createShell(ctx, actor, scope, fields);
 }

@@ -74,7 +74,7 @@ const invalid: Record<string, unknown[]> = {
   email: ['x', 'x@', '@x.de', 'a b@x.de', `${'x'.repeat(250)}@x.de`, 7, {}, '<a@x.de>', 'a,b@x.de', 'a@x.de;'],
   display_name: ['x'.repeat(121), '😀'.repeat(121), 7],
   business_name: ['x'.repeat(121), '😀'.repeat(121), true],
-  country: ['de', 'DEU', 'D', 'D1', '', 'D ', 49],
+  country: ['de', 'DEU', 'D', 'D1', '', 'D ', 49, 'XX', 'UK', 'EU'],
   phone: ['1'.repeat(33), 49],
   website: ['x'.repeat(201), {}],
   instagram: ['x'.repeat(201), []],

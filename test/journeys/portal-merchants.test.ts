@@ -87,6 +87,16 @@ test('creating a merchant › faults are shown beside their fields, typed values
   assert.match(page.html, /value="nobody"/);
   assert.match(page.html, /<option value="DE">Germany<\/option>/);
   assert.match(page.html, /<option value="EUR" selected>EUR – Euro<\/option>/);
+  for (const [name, value] of [
+    ['email', 'ada@example.com,bo@example.com'],
+    ['email', '<ada@example.com>'],
+    ['country', 'XX'],
+  ] as const) {
+    const typed = { [name]: value, display_currency: 'EUR' };
+    const refused = await owner.send(await owner.open(path), `${path}?mode=test`, typed);
+    assert.equal(refused.status, 400, value);
+    assert.match(refused.html, /class="fault"[^>]*>[^<]*(does not look like an e-mail|Choose a country from the list)/);
+  }
   const unknown = await postForm(api.url, owner, `${path}?mode=test`, [['display_currency', 'XXX']]);
   assert.equal(unknown.status, 400);
   assert.deepEqual(await search({}), before);
