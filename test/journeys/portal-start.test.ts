@@ -147,15 +147,38 @@ describe('receivers take what is signed with the secret, and answer 400 to every
     });
   }
 
+  for (const { id: language, skip } of languages) {
+    test(`${language} without a secret takes nothing, also what is signed with an empty one`, { skip }, async (t) => {
+      const port = await freePort();
+      const program = snippet(page, `${language}-receive`);
+      const [, command = ''] = /^(?:\/\/|#) WEBHOOK_SECRET='whsec_…' (.*)$/m.exec(program) ?? [];
+      file(command.split(' ').at(-1) ?? '', program);
+      const start = command.replace(`:${receiverPort}`, `:${port}`);
+      const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}`, PORT: String(port) };
+      const child = spawn('bash', ['-c', `exec env WEBHOOK_SECRET= ${start}`], { cwd: folder, env, stdio: 'ignore' });
+      const ended = new Promise((resolve) => child.once('close', resolve));
+      t.after(async () => {
+        child.kill('SIGKILL');
+        await ended;
+      });
+      await until(() => child.exitCode !== null || listens(port), `the receiver in ${language}`);
+      if (child.exitCode !== null) return assert.equal(child.exitCode, 1);
+      const headers = signed(new Date(), '');
+      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body });
+      assert.equal(answer.status, 500, 'the event is sent again, and not taken');
+    });
+  }
+
   test('curl: the shell command tells a genuine stored event from a forged one', async () => {
-    const check = async (text: string) => {
+    const check = async (text: string, key = secret) => {
       file('body.json', text);
-      const env = { ...process.env, WEBHOOK_SECRET: secret, HEADER: signed()['x-service-signature'] };
+      const env = { ...process.env, WEBHOOK_SECRET: key, HEADER: signed(new Date(), key)['x-service-signature'] };
       const { stdout } = await run('bash', ['-c', snippet(page, 'curl-receive')], { cwd: folder, env });
       return stdout.trim();
     };
     assert.equal(await check(body), 'genuine');
     assert.equal(await check(`${body} `), 'forged');
+    assert.equal(await check(body, ''), 'forged', 'without a secret');
   });
 });
 
@@ -173,6 +196,7 @@ test('the example of docs/webhooks.md distinguishes genuine events from forged o
   assert.equal(isGenuine(newSecret(), header(signed()), Buffer.from(body)), false, 'another secret');
   assert.equal(isGenuine(secret, header(signed(new Date(Date.now() - 301_000))), Buffer.from(body)), false, 'too old');
   assert.equal(isGenuine(secret, undefined, Buffer.from(body)), false, 'no signature');
+  assert.equal(isGenuine('', header(signed(new Date(), '')), Buffer.from(body)), false, 'no secret');
 });
 
 /** Somebody who begins an event and does not finish it. */

@@ -96,7 +96,7 @@ export function receiverSnippet(language: SnippetLanguage): string {
 TIME="\${HEADER##*,t=}"
 SIGNATURE="\${HEADER#v1=}"
 SIGNATURE="\${SIGNATURE%%,*}"
-EXPECTED=$( { printf '%s.' "$TIME"; cat body.json; } | openssl dgst -sha256 -hmac "$WEBHOOK_SECRET" -r | cut -d ' ' -f 1)
+EXPECTED=$( { printf '%s.' "$TIME"; cat body.json; } | openssl dgst -sha256 -hmac "\${WEBHOOK_SECRET:?}" -r | cut -d ' ' -f 1)
 [ "$SIGNATURE" = "$EXPECTED" ] && echo genuine || echo forged`;
     case 'typescript':
       return `// ${start('node receive.ts')}
@@ -105,6 +105,7 @@ import { createServer } from 'node:http';
 import { env } from 'node:process';
 
 const secret = env.WEBHOOK_SECRET ?? '';
+if (secret === '') throw new Error('Set WEBHOOK_SECRET: without it, anybody could sign events.');
 
 function isGenuine(header: string, body: Buffer): boolean {
   const [, signature, time] = /^v1=([0-9a-f]{64}),t=(\\d+)$/.exec(header) ?? [];
@@ -138,6 +139,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = os.environ["WEBHOOK_SECRET"].encode()
+if not SECRET:
+    raise SystemExit("Set WEBHOOK_SECRET: without it, anybody could sign events.")
 
 
 def is_genuine(header, body):
@@ -163,7 +166,11 @@ ThreadingHTTPServer(("", int(os.environ.get("PORT", ${receiverPort}))), Receiver
     case 'php':
       return `<?php
 // ${start(`php -S 0.0.0.0:${receiverPort} receive.php`)}
-$secret = getenv('WEBHOOK_SECRET');
+$secret = getenv('WEBHOOK_SECRET') ?: '';
+if ($secret === '') {
+    http_response_code(500);
+    exit('Set WEBHOOK_SECRET: without it, anybody could sign events.');
+}
 $body = file_get_contents('php://input');
 $header = $_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '';
 
