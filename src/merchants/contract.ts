@@ -65,7 +65,6 @@ export const CreateMerchant = Type.Object(
   },
   {
     title: 'NewMerchant',
-    additionalProperties: true,
     examples: [{ email: 'ada@example.com', business_name: 'Ada’s Bakery', country: 'DE', app_mode: 'business' }],
   },
 );

@@ -80,7 +80,7 @@ export const CreateRequest = Type.Object(
       Type.Integer({ description: 'One of the values allowed for the partner.', examples: [15] }),
     ),
   },
-  { title: 'NewPaymentRequest', additionalProperties: true, examples: [createExample] },
+  { title: 'NewPaymentRequest', examples: [createExample] },
 );
 
 export const RequestObject = Type.Object(

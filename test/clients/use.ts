@@ -33,3 +33,11 @@ export const adviceOf = (refused: Refused): string =>
   refused.message;
 
 export const orderOf = (event: Event): string | undefined => event.metadata.order;
+
+/** The service ignores fields that it does not know, so the compiler must find a misspelt one. */
+export const misspelt: components['schemas']['NewPaymentRequest'] = {
+  account_id: '5f0c9f0e-3b1a-4c57-9b0e-1f2d3c4b5a69',
+  fiat_amount_int: 1250,
+  // @ts-expect-error The field is called idempotency_key.
+  idempotencyKey: 'b3JkZXItQS0xMDQyLWF0dGVtcHQtMDAwMDAx',
+};
