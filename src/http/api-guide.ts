@@ -28,7 +28,8 @@ const advice: Record<Exclude<ErrorCode, 'malformed_text'>, string> = {
   expiry_not_allowed: 'Use one of the response’s `allowed_expiry_minutes`.',
   merchant_disabled: 'Ask the operator, or enable the merchant in the portal.',
   merchant_mode_mismatch: 'Use a key for the merchant’s mode.',
-  merchant_onboarding_incomplete: 'Send the merchant to its `onboarding_url`.',
+  merchant_onboarding_incomplete:
+    'Send the merchant to its `onboarding_url`; if that is null, `message` says what to do.',
   unauthorized: 'Send a valid key; `message` says what is wrong with the header.',
   insufficient_scope: 'Use a key with the `required_scope`.',
   partner_disabled: 'Ask the operator.',

@@ -93,6 +93,9 @@ export function requireCustomerName(fields: CreateFields): void {
   if (fields.payment_mode === 'invoice' && !fields.customer_name?.trim()) throw refuse('customer_name_required');
 }
 
+const unpayableText =
+  'The wallet of this merchant cannot be paid on any network that is offered; the merchant can change it in its dashboard.';
+
 /**
  * Decides whether a request may be created for a merchant, checking in the order that clients rely on.
  *
@@ -108,10 +111,10 @@ export function judgeCreate(
   if (!merchant) throw refuseMerchant();
   if (merchant.test_mode !== partner.testMode) throw refuse('merchant_mode_mismatch');
   if (!merchant.onboarded || merchant.wallet === null) throw refuse('merchant_onboarding_incomplete');
-  // Nobody could pay it.
+  // Nobody could pay it. Its onboarding is complete, so it has no `onboarding_url` to be sent to.
   const { wallet_chain_ids: checkedOn } = merchant;
   if (checkedOn && !partner.chainIds.some((id) => checkedOn.includes(id)))
-    throw refuse('merchant_onboarding_incomplete');
+    throw refuse('merchant_onboarding_incomplete', {}, unpayableText);
   if (merchant.disabled) throw refuse('merchant_disabled');
   if (fields.fiat_currency_code !== undefined && fields.fiat_currency_code !== merchant.currency) {
     const sentence = `The currency of this merchant is ${merchant.currency}: send it as fiat_currency_code, or send none.`;

@@ -81,7 +81,7 @@ test('A wallet that can be paid on no configured chain → create is refused; a 
   await checkedOn([otherChainId]);
   const before = await create();
   await checkedOn([1]);
-  await assert.rejects(create(), { code: 'merchant_onboarding_incomplete' });
+  await assert.rejects(create(), { code: 'merchant_onboarding_incomplete', message: /can change it in its dashboard/ });
   const gone = fixtures.ctx.chains.test.pop();
   const html = await page(before);
   assert.ok(!html.includes('data-orders'));
