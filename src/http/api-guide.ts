@@ -87,8 +87,9 @@ ${inAllLanguages((language) => createSnippet(language, values))}
 
 # Idempotency
 
-Send an \`idempotency_key\` of 32 to 64 characters (base64url or hex) in the body of every create, and send the same key when
-you retry. It is a field: a header \`Idempotency-Key\` is not read, and neither are fields that this document does not name.
+Send an \`idempotency_key\` of 32 to 64 characters (base64url or hex, so a UUID will do) in the body of every create, and send
+the same key when you retry. It is a field: a header \`Idempotency-Key\` is not read, and neither are fields that this document
+does not name.
 The same key for the same merchant returns the request it created, in its current state, with \`idempotent_replay: true\`.
 The other fields of a repeated call are ignored.
 Creating a merchant is idempotent by \`wallet_address\` alone. Without one, a repeated call creates another merchant: if a
@@ -145,7 +146,10 @@ ${syncSnippet(values)}
 
 Each endpoint counts the calls of each key in each calendar minute: 60, and 30 for creating merchants. There are no rate-limit
 headers. After a 429, wait 60 seconds, then back off exponentially with about 10 seconds of jitter. Follow requests with
-webhooks or with the list, not by reading each one. A body has at most 128 KiB.
+webhooks or with the list, not by reading each one.
+
+A body has at most 128 KiB, and is not compressed. Lengths of texts are counted in Unicode code points. An optional field that is
+\`null\` counts as left out.
 
 # Errors
 

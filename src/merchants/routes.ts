@@ -55,6 +55,7 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
       tags,
       security,
       summary: 'Read a merchant',
+      description: 'While onboarding is incomplete, each read returns a fresh onboarding_url, valid for seven days.',
       params: Type.Object({ account_id: Uuid }),
       response: { 200: MerchantObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },

@@ -121,12 +121,15 @@ export const RequestObject = Type.Object(
   { title: 'PaymentRequest', examples: [requestExample] },
 );
 
+const instantForms =
+  'this RFC 3339 time with Z or an offset (2026-01-31T09:30:00Z) or this day (2026-01-31, from midnight UTC).';
+
 export const RequestQuery = Type.Object({
   status: Type.Optional(Status),
   proof_status: Type.Optional(ProofStatus),
   account_id: Type.Optional(Uuid),
-  since: Type.Optional(Type.String({ description: 'Only requests with created_at at or after this time or day.' })),
-  until: Type.Optional(Type.String({ description: 'Only requests with created_at before this time or day.' })),
+  since: Type.Optional(Type.String({ description: `Only requests with created_at at or after ${instantForms}` })),
+  until: Type.Optional(Type.String({ description: `Only requests with created_at before ${instantForms}` })),
   limit: Type.Optional(Limit),
   offset: Type.Optional(Offset),
 });

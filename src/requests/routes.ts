@@ -78,6 +78,7 @@ function readRoute(app: FastifyInstance, ctx: Context): void {
       tags,
       security,
       summary: 'Read a payment request',
+      description: 'In its current state. To follow several requests, receive events or read the list instead.',
       params,
       response: { 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },
