@@ -41,9 +41,13 @@ export type Settlement = {
   amount: string;
 };
 
-const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+// The descriptions are what a refused payment says of the field.
+const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'must be 0x and 40 hexadecimal digits' });
 /** An unsigned integer of up to 256 bits in decimal digits. The rules refuse larger ones. */
-const Uint = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,77})$' });
+const Uint = Type.String({
+  pattern: '^(?:0|[1-9][0-9]{0,77})$',
+  description: 'must be a whole number in decimal digits, without leading zeros',
+});
 
 /** The header `PAYMENT-SIGNATURE`, decoded. Further fields are ignored. */
 export const PaymentPayload = Type.Object({
@@ -75,7 +79,7 @@ export const PaymentPayload = Type.Object({
       value: Uint,
       validAfter: Uint,
       validBefore: Uint,
-      nonce: Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' }),
+      nonce: Type.String({ pattern: '^0x[0-9a-fA-F]{64}$', description: 'must be 0x and 64 hexadecimal digits' }),
     }),
   }),
 });

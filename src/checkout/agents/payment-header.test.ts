@@ -94,3 +94,16 @@ test('a payment header with any part of the wrong type or form → refused', () 
   ];
   for (const one of broken) assert.equal(faultOf(encode(one)), 'invalid_payload', JSON.stringify(one));
 });
+
+test('an authorization with a field of the wrong form → the sentence says the form in words, not as a pattern', () => {
+  const said = (field: object) => {
+    const authorization = { ...payment.payload.authorization, ...field };
+    const read = readPaymentHeader(encode({ ...payment, payload: { ...payment.payload, authorization } }));
+    return read.kind === 'fault' ? read.what : read.kind;
+  };
+  const start = 'The payment is malformed: payload.authorization';
+  assert.equal(said({ from: 'ada.eth' }), `${start}.from must be 0x and 40 hexadecimal digits.`);
+  assert.equal(said({ nonce: '7' }), `${start}.nonce must be 0x and 64 hexadecimal digits.`);
+  for (const value of ['0x10', '010', '1.5'])
+    assert.equal(said({ value }), `${start}.value must be a whole number in decimal digits, without leading zeros.`);
+});
