@@ -25,7 +25,8 @@ def read_requests(**query):
 
 # Keep these in your database: the requests that are not paid yet, each with its created_at.
 waiting = {"<request_id>": "2026-01-31T09:00:00.000Z"}
-for request in read_requests(proof_status="verified", since=min(waiting.values())):
-    if waiting.pop(request["request_id"], None):
-        print("paid:", request["request_id"])`;
+if waiting:
+    for request in read_requests(proof_status="verified", since=min(waiting.values())):
+        if waiting.pop(request["request_id"], None):
+            print("paid:", request["request_id"])`;
 }
