@@ -60,7 +60,8 @@ export function explainAmount(faults: FieldFault[], amount: unknown, currency: s
   const exponent = currency && currencyExponent(currency);
   const [, whole = '', part = ''] = /^(\d{1,9})\.(\d{1,4})$/.exec(String(amount)) ?? [];
   const isExact = whole !== '' && typeof exponent === 'number' && part.length <= exponent;
-  const rule = 'must be an integer in the minor units of the currency';
+  const quotes = typeof amount === 'string' ? ', without quotes' : '';
+  const rule = `must be an integer in the minor units of the currency${quotes}`;
   const example = isExact
     ? `${Number(whole + part.padEnd(exponent, '0'))} for ${currency} ${whole}.${part.padEnd(exponent, '0')}`
     : 'cents for EUR, whole yen for JPY';

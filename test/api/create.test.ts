@@ -307,9 +307,9 @@ test('POST create › an amount that is no integer → 400, with what to send in
   const plain = `${rule}: cents for EUR, whole yen for JPY`;
   const said: [fields: Fields, message: string][] = [
     [{ fiat_amount_int: 12.5 }, `${rule}: 1250 for EUR 12.50`],
-    [{ fiat_amount_int: '0.05' }, `${rule}: 5 for EUR 0.05`],
+    [{ fiat_amount_int: '0.05' }, `${rule}, without quotes: 5 for EUR 0.05`],
     [{ fiat_amount_int: 12.505 }, plain],
-    [{ fiat_amount_int: '1250' }, plain],
+    [{ fiat_amount_int: '1250' }, `${rule}, without quotes: cents for EUR, whole yen for JPY`],
     [{ fiat_amount_int: {} }, plain],
     [{ fiat_amount_int: 12.5, account_id: yen.id }, plain],
     [{ fiat_amount_int: 12.5, account_id: randomUUID() }, plain],
