@@ -95,9 +95,29 @@ test('Nobody signs in for half an hour → what was kept is gone, also from a pa
   await page.getByRole('button', { name: 'Save' }).first().click();
   const promise = page.getByText('We have kept what you typed');
   await promise.waitFor();
-  await page.clock.fastForward('30:01');
+  await page.clock.fastForward('20:00');
+  await page.reload();
+  await promise.waitFor();
+  await page.clock.fastForward('10:01');
   await promise.waitFor({ state: 'hidden' });
   assert.deepEqual(await keptIn(page), [0, 0]);
+  await context.close();
+});
+
+test('Somebody signs in and stays on another page → after half an hour nothing is kept', async () => {
+  const { page, context, person } = await openPortal('/portal/settings?mode=test');
+  await page.clock.install();
+  await page.getByLabel('E-mail').fill('private@example.com');
+  await endSessions(person.userId);
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByText('We have kept what you typed').waitFor();
+  await context.clearCookies({ name: 'portal-return' });
+  const tab = await signInByMail(page, person.email);
+  await tab.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.close();
+  assert.deepEqual(await keptIn(tab), [1, 0]);
+  await tab.clock.fastForward('30:01');
+  await tab.waitForFunction(() => localStorage.length === 0);
   await context.close();
 });
 

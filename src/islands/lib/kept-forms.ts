@@ -21,6 +21,13 @@ function read(storage: Storage): Kept | null {
   return null;
 }
 
+/** Removes what was lost when its time is over, also from a page that stays open; then calls back. */
+function expireLost(then = () => {}): void {
+  const lost = read(localStorage);
+  if (lost) setTimeout(expireLost, lost.until - Date.now(), then);
+  else then();
+}
+
 const keptNow = (typed: Typed): string =>
   JSON.stringify({ user: user(), until: Date.now() + keptMs, typed } satisfies Kept);
 
@@ -43,8 +50,9 @@ export function keepForms(): void {
   const lost = read(localStorage);
   const isOwn = lost?.user === user();
   const [form] = typeAgain(document, isOwn ? lost.typed : {});
-  // What was lost on another page waits for that page.
   if (form || !isOwn) localStorage.removeItem(key);
+  // What was lost on another page waits for that page.
+  else expireLost();
   if (!form) return;
   for (let place = form.closest('details'); place; place = place.parentElement?.closest('details') ?? null) {
     place.open = true;
@@ -61,10 +69,8 @@ export function promiseTyped(): void {
   const sent = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
   if (sent !== null && new URLSearchParams(location.search).has('unsaved')) localStorage.setItem(key, sent);
-  const show = () => {
-    promise.hidden = read(localStorage) === null;
-  };
-  show();
-  // The promise ends with what was kept, also on a page that stays open.
-  if (!promise.hidden) setTimeout(show, keptMs);
+  promise.hidden = read(localStorage) === null;
+  expireLost(() => {
+    promise.hidden = true;
+  });
 }
