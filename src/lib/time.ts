@@ -28,6 +28,13 @@ export async function within<T>(work: Promise<T>, limitMs: number, late: () => E
   return Promise.race([work, limit.promise]).finally(() => clearTimeout(timer));
 }
 
+/** Waits for work, but not longer than this: then it returns `late`. The work itself is not stopped. */
+export async function withinOr<T, L>(work: Promise<T>, limitMs: number, late: L): Promise<T | L> {
+  const enough = new AbortController();
+  const limit = pause(limitMs, enough.signal).then(() => late);
+  return Promise.race([work, limit]).finally(() => enough.abort());
+}
+
 /** The day of an instant in UTC, as `YYYY-MM-DD`. */
 export const dayOf = (at: Date | number): string => new Date(at).toISOString().slice(0, 10);
 

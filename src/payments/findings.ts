@@ -5,7 +5,7 @@ import type { Scope } from '../db/connection.ts';
 import { AttemptLimit } from '../lib/concurrency/attempts.ts';
 import { dayMs, minuteMs } from '../lib/durations.ts';
 import { modeOf } from '../lib/mode.ts';
-import { pause } from '../lib/time.ts';
+import { withinOr } from '../lib/time.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { type AuthorizationProgress, readAuthorizations } from './authorized/progress.ts';
 import { type PaymentProgress, readProgress, type TransferProgress } from './proof/progress.ts';
@@ -84,12 +84,9 @@ export async function queryFindings(
   const isSought = row.proof_status === 'none' && now.getTime() < row.expires_at.getTime() + searchedForMs;
   if (!isSought || !queryLimit.take(`${scope.partnerId} ${scope.testMode}`, now))
     return readFindings(ctx, scope, row, null);
-  const enough = new AbortController();
   const found = findMisdirected(ctx, scope, row.id).catch((error): MisdirectedPayment[] => {
     ctx.log.warn({ err: error }, 'payments sent by mistake could not be looked up');
     return [];
   });
-  const justFound = await Promise.race([found, pause(chainWaitMs, enough.signal).then((): MisdirectedPayment[] => [])]);
-  enough.abort();
-  return readFindings(ctx, scope, row, justFound);
+  return readFindings(ctx, scope, row, await withinOr(found, chainWaitMs, []));
 }

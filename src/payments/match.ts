@@ -4,7 +4,7 @@ import { allChains, type ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { isConflict } from '../db/conflict.ts';
 import { chunksOf } from '../lib/chunks.ts';
-import { pause } from '../lib/time.ts';
+import { withinOr } from '../lib/time.ts';
 import { applyTransfer } from './apply.ts';
 import { matchTogether } from './batches/match.ts';
 import { batchSize, reportBatch } from './batches/report.ts';
@@ -112,9 +112,7 @@ async function crossCheckFinal(ctx: Context, chain: ChainConfig, rows: TransferR
   const final = heads ? finalNumber(chain.finality, heads) : -1;
   const checks = emptyCrossCheck();
   const asked = rows.filter((row) => Number(row.block_number) <= final);
-  const enough = new AbortController();
-  await Promise.race([crossCheck(chain, asked, crossCheckMs, checks), pause(crossCheckMs, enough.signal)]);
-  enough.abort();
+  await withinOr(crossCheck(chain, asked, crossCheckMs, checks), crossCheckMs, null);
   return checks.agreed;
 }
 

@@ -4,7 +4,7 @@ import { readTokenDomain, type TokenDomain } from '../../chain/token-domain.ts';
 import { type ChainConfig, limitsOf, type TokenConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
-import { pause } from '../../lib/time.ts';
+import { withinOr } from '../../lib/time.ts';
 
 /** A token on a network, and how much of it is due now. */
 export type Due = { chain: ChainConfig; token: TokenConfig; amountMicro: bigint };
@@ -31,19 +31,13 @@ export async function authorizedOffers(
   const chains = [...new Set(worthwhile.map(({ chain }) => chain))];
   const affordable = await Promise.all(chains.map((chain) => canAfford(ctx, merchant, chain, usualGas)));
   const able = worthwhile.filter(({ chain }) => affordable[chains.indexOf(chain)]);
-  const domains = await Promise.all(able.map(({ chain, token }) => domainInTime(chain, token)));
+  const domains = await Promise.all(
+    able.map(({ chain, token }) => withinOr(domainOrNull(chain, token), patienceMs, null)),
+  );
   return able.flatMap((due, i) => {
     const domain = domains[i];
     return domain ? [{ ...due, domain }] : [];
   });
-}
-
-async function domainInTime(chain: ChainConfig, token: TokenConfig): Promise<TokenDomain | null> {
-  const enough = new AbortController();
-  const late = pause(patienceMs, enough.signal).then(() => null);
-  const domain = await Promise.race([domainOrNull(chain, token), late]);
-  enough.abort();
-  return domain;
 }
 
 /** One query at a time, so that not every page queries a network that does not answer. */

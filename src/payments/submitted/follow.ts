@@ -7,7 +7,7 @@ import { type ChainConfig, findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
-import { pause } from '../../lib/time.ts';
+import { withinOr } from '../../lib/time.ts';
 import { findRequest } from '../../requests/read.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import type { UnsettledTransaction } from './ask-chains.ts';
@@ -102,12 +102,10 @@ function toSubmitted(row: SubmittedRow): SubmittedTransaction {
  */
 export async function refreshSubmitted(ctx: Context, scope: Scope, requestId: string): Promise<SubmittedTransaction[]> {
   const due = await ctx.db.scoped(scope, (tx) => claimSubmitted(tx, scope, requestId));
-  const enough = new AbortController();
   const asked = Promise.all(due.map((row) => askAgain(ctx, scope, row))).catch((error) => {
     ctx.log.warn({ err: error, request_id: requestId }, 'a submitted transaction could not be followed');
   });
-  await Promise.race([asked, pause(limitMs, enough.signal)]);
-  enough.abort();
+  await withinOr(asked, limitMs, null);
   return readSubmitted(ctx, scope, requestId);
 }
 

@@ -5,7 +5,7 @@ import { readTokenFacts, type TokenFacts } from '../../chain/token-facts.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
-import { pause } from '../../lib/time.ts';
+import { withinOr } from '../../lib/time.ts';
 import { type PayPageRow, readPayPageRow } from '../../requests/pay-page.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { ChainLimit } from '../chain-limit.ts';
@@ -59,10 +59,8 @@ type Place = { chain: ChainConfig; kind: MisdirectedPayment['kind']; accepted: s
 export async function findMisdirected(ctx: Context, scope: Scope, requestId: string): Promise<MisdirectedPayment[]> {
   const row = await readPayPageRow(ctx.db, scope, requestId);
   if (!row) return [];
-  const enough = new AbortController();
-  const late = pause(limitMs, enough.signal).then((): MisdirectedPayment[] => []);
-  const lookups = places(ctx, scope, row).map((place) => Promise.race([findAt(ctx, scope, place, row), late]));
-  const found = await Promise.all(lookups).finally(() => enough.abort());
+  const lookups = places(ctx, scope, row).map((place) => withinOr(findAt(ctx, scope, place, row), limitMs, []));
+  const found = await Promise.all(lookups);
   return found.flat().slice(0, maxMisdirected);
 }
 
