@@ -7,14 +7,14 @@ import { allChains, type ChainConfig } from './config/chains.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
 import { type Change, listenForChanges } from './db/changes.ts';
-import { type Due, readWaits } from './db/due.ts';
+import { type Due, everywhere, QueueLooks, type Since } from './db/due.ts';
 import { analyzeGrown } from './db/statistics.ts';
 import { alarmMissingKeys } from './db/waiting-for-keys.ts';
 import { makeSleeper, type Sleeper } from './lib/concurrency/sleeper.ts';
 import { jitter, pause } from './lib/time.ts';
 import { loopPass } from './lib/trace.ts';
 import { encryptMails, forgetMails } from './mail/forget.ts';
-import { mailsDue, sendDueMails } from './mail/transport.ts';
+import { mailsDue, sendDueMails, transportOf } from './mail/transport.ts';
 import { matchingDue, unsettledDue } from './payments/due.ts';
 import { matchPending } from './payments/match.ts';
 import { verifyFinal } from './payments/proof/verify.ts';
@@ -57,7 +57,8 @@ type Loop = {
   name: string;
   /** The longest pause between two runs. */
   everyMs: number;
-  run(ctx: Context, signal: AbortSignal): Promise<unknown>;
+  /** @param since from when on the loop's queue is read */
+  run(ctx: Context, signal: AbortSignal, since: () => Since): Promise<unknown>;
   queue?: Queue;
 };
 
@@ -83,6 +84,8 @@ const minute = 60 * second;
  * How often all queues are polled, in one statement: for work due soon, and for work that no notification announced.
  */
 const usualPollMs = 5 * second;
+/** While looks at queues are slow, one poll in this many reads all that waits. */
+const pollsPerFullLook = 3;
 
 const loops: Loop[] = [
   {
@@ -101,7 +104,7 @@ const loops: Loop[] = [
   {
     name: 'expire requests',
     everyMs: minute,
-    run: expireDue,
+    run: (ctx, _signal, since) => expireDue(ctx, since),
     queue: { due: expiryDue, wakes: [], restMs: 5 * second },
   },
   {
@@ -119,7 +122,7 @@ const loops: Loop[] = [
   {
     name: 'send mails',
     everyMs: minute,
-    run: sendDueMails,
+    run: (ctx, signal, since) => sendDueMails(ctx, signal, transportOf(ctx), since),
     queue: { due: mailsDue, wakes: ['mails'], restMs: second },
   },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
@@ -141,7 +144,7 @@ const loops: Loop[] = [
     run: settleRecoveries,
     queue: { due: recoveriesDue, wakes: [], restMs: second },
   },
-  { name: 'erase old personal data', everyMs: 10 * minute, run: eraseOld },
+  { name: 'erase old personal data', everyMs: 10 * minute, run: (ctx, signal) => eraseOld(ctx, signal) },
   { name: 'disable dead endpoints', everyMs: minute, run: disableDead },
   { name: 'analyse grown tables', everyMs: 15 * second, run: ({ db }) => analyzeGrown(db) },
   { name: 'create partitions for delivery attempts', everyMs: 360 * minute, run: createPartitions },
@@ -154,13 +157,13 @@ function loopsOf(chain: ChainConfig): Loop[] {
     {
       name: `match payments on ${chain.chainId}`,
       everyMs: minute,
-      run: (ctx) => matchPending(ctx, [chain]),
+      run: (ctx, _signal, since) => matchPending(ctx, [chain], since),
       queue: { due: matchingDue(chain), wakes: ['transfers', 'request'], restMs: 250, busyRestMs: 0 },
     },
     {
       name: `verify payments on ${chain.chainId}`,
       everyMs: minute,
-      run: (ctx) => verifyFinal(ctx, [chain]),
+      run: (ctx, _signal, since) => verifyFinal(ctx, [chain], since),
       queue: { due: unsettledDue(chain), wakes: ['request', 'chain'], restMs: 250, busyRestMs: 0 },
     },
     {
@@ -204,7 +207,7 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
         {
           name: 'send messages',
           everyMs: minute,
-          run: (inner, ending) => sendMessages(inner, ending, gateway),
+          run: (inner, ending, since) => sendMessages(inner, ending, gateway, since),
           queue: { due: receiptsDue('phone'), wakes: ['request'], restMs: second },
         },
       ]
@@ -215,6 +218,9 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
     ...loop,
     sleeper: makeSleeper(),
   }));
+  const queues = mine.flatMap(({ queue, sleeper }) => (queue ? [{ due: queue.due, sleeper }] : []));
+  const dues = queues.map(({ due }) => due);
+  const looks = new QueueLooks(ctx.db.sql, dues, pollsPerFullLook * pollMs);
   const onChange = ({ kind }: Change) => {
     for (const { queue, sleeper } of mine)
       if (queue && (kind === 'anything' || queue.wakes.includes(kind))) sleeper.wake();
@@ -223,8 +229,8 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
     ctx.log.warn({ err: error }, 'cannot listen for changes'),
   );
   await Promise.all([
-    ...mine.map((loop) => repeat(ctx, loop, signal)),
-    pollQueues(ctx, mine, pollMs, signal),
+    ...mine.map((loop) => repeat(ctx, loop, looks, signal)),
+    pollQueues(ctx, queues, looks, pollMs, signal),
     startWatching(ctx, { onRemoved: onRemoved(ctx) }, signal),
     startDelivering(ctx, signal, createDeliveryDeps(ctx), pollMs),
   ]);
@@ -237,12 +243,14 @@ type Running = Loop & { sleeper: Sleeper };
 async function repeat(
   ctx: Context,
   { name, everyMs, run, queue, sleeper }: Running,
+  looks: QueueLooks,
   signal: AbortSignal,
 ): Promise<void> {
+  const since = queue ? () => looks.since(queue.due) : everywhere;
   while (!signal.aborted) {
     let done: unknown;
     try {
-      done = await loopPass(name, () => run(ctx, signal));
+      done = await loopPass(name, () => run(ctx, signal, since));
     } catch (error) {
       ctx.log.error({ err: error, loop: name }, 'a loop failed; it continues with its next run');
     }
@@ -255,14 +263,16 @@ async function repeat(
 }
 
 /** Wakes each loop when something in its queue is due. If the queues cannot be read, wakes all loops. */
-async function pollQueues(ctx: Context, running: Running[], pollMs: number, signal: AbortSignal): Promise<void> {
-  const queues = running.flatMap(({ queue, sleeper }) => (queue ? [{ ...queue, sleeper }] : []));
+async function pollQueues(
+  ctx: Context,
+  queues: { sleeper: Sleeper }[],
+  looks: QueueLooks,
+  pollMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     try {
-      const waits = await readWaits(
-        ctx.db.sql,
-        queues.map(({ due }) => due),
-      );
+      const waits = await looks.next();
       for (const [i, { sleeper }] of queues.entries()) {
         const waitMs = waits[i];
         // The next poll finds what is due later.

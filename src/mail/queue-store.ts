@@ -1,5 +1,5 @@
 import type { Sql } from '../db/connection.ts';
-import type { Due } from '../db/due.ts';
+import { type Due, dueSince, type Since } from '../db/due.ts';
 import { keyIdIn } from '../db/secret-keys.ts';
 import type { Fragment } from '../db/sql.ts';
 import { nilUuid } from '../lib/ids.ts';
@@ -36,17 +36,20 @@ export type Busy = { bySender: ReadonlyMap<string, number>; servers: string[]; s
  * others. Those of a key that was given up are claimed: they fail, and are given up like others that cannot be sent.
  *
  * @param keyIds the ids of the secret keys that this node has
+ * @param since from when on mails that wait are read
  */
 export async function claimMail(
   sql: Sql,
   urgent: boolean,
   busy: Busy,
   keyIds: readonly string[],
+  since: Since,
 ): Promise<Claimed | null> {
   const isReadable = sql`(sealed is null or ${keyIdIn(sql, sql`sealed`)} = any(${keyIds}::text[])
     or ${keyIdIn(sql, sql`sealed`)} in (select key_id from secret_key_marks where forgotten_at is not null))`;
   const isFree = sql`lower(split_part(recipient, '@', -1)) <> all(${busy.servers}::text[]) and ${isReadable}`;
-  const waits = sql`sent_at is null and next_attempt_at < 'infinity' and urgent = ${urgent}`;
+  const waits = sql`sent_at is null and next_attempt_at < 'infinity' and urgent = ${urgent}
+    ${dueSince(sql, sql`next_attempt_at`, since)}`;
   const [mail] = await sql<Claimed[]>`
     with recursive senders as (
       (select ${senderOf(sql)} as sender, next_attempt_at from mails where ${waits}
@@ -88,8 +91,11 @@ export const waitingSince = (sql: Sql): Fragment =>
   sql`select created_at as since from mails where sent_at is null and next_attempt_at < 'infinity'`;
 
 /** The time of the next attempt of any mail; mails that were given up have none. */
-export const mailsDue: Due = (sql) => sql`
-  select min(lane.at) from (
-    select min(next_attempt_at) as at from mails where sent_at is null and urgent and next_attempt_at < 'infinity'
-    union all
-    select min(next_attempt_at) from mails where sent_at is null and not urgent and next_attempt_at < 'infinity') lane`;
+export const mailsDue: Due = (sql, since) => {
+  const waits = sql`sent_at is null and next_attempt_at < 'infinity' ${dueSince(sql, sql`next_attempt_at`, since)}`;
+  return sql`
+    select min(lane.at) from (
+      select min(next_attempt_at) as at from mails where urgent and ${waits}
+      union all
+      select min(next_attempt_at) from mails where not urgent and ${waits}) lane`;
+};

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import { everywhere } from '../db/due.ts';
 import { workThrough } from '../lib/concurrency/work-through.ts';
 import { pause } from '../lib/time.ts';
 import { decryptedContent } from './content.ts';
@@ -16,7 +17,7 @@ export type DueMail = NewMail & { id: string };
 export type MailTransport = (mail: DueMail, signal: AbortSignal) => Promise<void>;
 
 /** SMTP if it is configured. Without it, a sandbox leaves its mails in the table, for /dev/mail. Null: no transport. */
-function transportOf(ctx: Context): MailTransport | null {
+export function transportOf(ctx: Context): MailTransport | null {
   if (ctx.config.mail) return smtpTransport(ctx.config.mail);
   if (!ctx.config.sandbox) return null;
   return async ({ id, recipient }) => {
@@ -47,9 +48,15 @@ const maxCounted = 1_000;
  * to twelve attempts in all. Without a transport mails stay queued, and an alarm is raised.
  *
  * @param signal no further mail is started once it aborts
+ * @param since from when on mails that wait are read
  * @returns how many were sent
  */
-export async function sendDueMails(ctx: Context, signal: AbortSignal, transport = transportOf(ctx)): Promise<number> {
+export async function sendDueMails(
+  ctx: Context,
+  signal: AbortSignal,
+  transport = transportOf(ctx),
+  since = everywhere,
+): Promise<number> {
   if (!transport) {
     await alarmWhenWaiting(ctx);
     return 0;
@@ -67,7 +74,7 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
         const isBusy = busy.servers.length + busy.senders.length > 0;
         const polledAt = polledPastBusy.get(lane.urgent) ?? Number.NEGATIVE_INFINITY;
         if (isBusy && performance.now() - polledAt < pollPastBusyMs) break;
-        const mail = await claimMail(ctx.db.sql, lane.urgent, busy, keyIds);
+        const mail = await claimMail(ctx.db.sql, lane.urgent, busy, keyIds, since());
         if (!mail) {
           if (isBusy) polledPastBusy.set(lane.urgent, performance.now());
           break;

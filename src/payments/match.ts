@@ -3,6 +3,7 @@ import { finalNumber } from '../chain/finality.ts';
 import { allChains, type ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { isConflict } from '../db/conflict.ts';
+import { everywhere, type Since } from '../db/due.ts';
 import { chunksOf } from '../lib/chunks.ts';
 import { withinOr } from '../lib/time.ts';
 import { applyTransfer } from './apply.ts';
@@ -34,16 +35,17 @@ const maxUnknownTokenTries = 60;
  * unmatched with a reason. Any number of processes can do so at once.
  *
  * @param chains side by side; all of them unless said
+ * @param since from when on transfers that wait are read
  * @returns how many were matched
  */
-export async function matchPending(ctx: Context, chains = allChains(ctx.chains)): Promise<number> {
+export async function matchPending(ctx: Context, chains = allChains(ctx.chains), since = everywhere): Promise<number> {
   let matched = 0;
-  for (const count of await Promise.all(chains.map((chain) => matchChain(ctx, chain)))) matched += count;
+  for (const count of await Promise.all(chains.map((chain) => matchChain(ctx, chain, since())))) matched += count;
   return matched;
 }
 
-async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
-  const pending = await selectPending(ctx.db, chain.chainId, passSize);
+async function matchChain(ctx: Context, chain: ChainConfig, since: Since): Promise<number> {
+  const pending = await selectPending(ctx.db, chain.chainId, passSize, since);
   // Whoever read it has the token in its CHAINS_FILE. That file may be about to reach this node.
   const hasUnknownToken = (row: TransferRow) => row.looks < maxUnknownTokenTries && !hasToken(chain, row);
   const withUnknownToken = pending.filter(hasUnknownToken);

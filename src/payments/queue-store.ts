@@ -1,6 +1,7 @@
 import { finalNumbers, type Heads } from '../chain/finality.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Database, Sql, Tx } from '../db/connection.ts';
+import { dueSince, type Since } from '../db/due.ts';
 import type { Fragment } from '../db/sql.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { TransferRow } from './transfers.ts';
@@ -43,9 +44,14 @@ const inTurns = (sql: Sql, due: Fragment, limit: number) => {
  * The loop's lookup over all partners: transfers that are not matched yet, partners and merchants in turns, oldest
  * first.
  */
-export async function selectPending(db: Database, chainId: number, limit: number): Promise<TransferRow[]> {
+export async function selectPending(
+  db: Database,
+  chainId: number,
+  limit: number,
+  since: Since,
+): Promise<TransferRow[]> {
   const { sql } = db;
-  const waiting = sql`chain_id = ${chainId} and judged_at is null`;
+  const waiting = sql`chain_id = ${chainId} and judged_at is null ${dueSince(sql, sql`look_at`, since)}`;
   const due = sql`
     select t.* from merchants_with w cross join lateral (
       select * from transfers
@@ -64,19 +70,21 @@ export async function selectUnsettled(
   { chainId, finality }: ChainConfig,
   heads: Heads,
   limit: number,
+  since: Since,
 ): Promise<(TransferRow & { usdc_micro: string })[]> {
   const { sql } = db;
   const finals = finalNumbers(finality, heads);
   // By the lowest finality, whatever the amount: so the rows of merchants without any final block are not read at all.
   const waiting = sql`
-    chain_id = ${chainId} and counts and final_at is null and block_number <= ${Math.max(...finals)}`;
+    chain_id = ${chainId} and counts and final_at is null and block_number <= ${Math.max(...finals)}
+    ${dueSince(sql, sql`look_at`, since)}`;
   const due = sql`
     select d.* from merchants_with w cross join lateral (
       select t.*, r.usdc_micro from transfers t
         join requests r on (r.partner_id, r.test_mode, r.id) = (t.partner_id, t.test_mode, t.request_id)
       where t.chain_id = ${chainId} and t.counts and t.final_at is null
         and t.partner_id = w.partner_id and t.account_id = w.account_id and t.look_at <= now()
-        and t.block_number <= (
+        ${dueSince(sql, sql`t.look_at`, since)} and t.block_number <= (
           select final_number from tiers where up_to is null or r.usdc_micro <= up_to order by place limit 1)
       order by t.look_at, t.block_number, t.ordinal limit ${maxUnsettled}) d`;
   return sql<(TransferRow & { usdc_micro: string })[]>`

@@ -1,6 +1,7 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { everywhere } from '../db/due.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
 import { readMailBranding } from '../partners/branding.ts';
 import { lockCustomer } from '../requests/customer.ts';
@@ -17,12 +18,13 @@ const waits = { firstMs: 30_000, maxAttempts: 12 };
  * Turns due receipts into mails, which the outbox sends. Over all nodes each becomes one mail: both are written in one
  * transaction, and the request's key prevents a second one.
  *
+ * @param since from when on receipts that wait are read
  * @returns how many were made
  */
-export async function mailReceipts(ctx: Context, signal: AbortSignal): Promise<number> {
+export async function mailReceipts(ctx: Context, signal: AbortSignal, since = everywhere): Promise<number> {
   let made = 0;
   for (let begun = 0; begun < perPass && !signal.aborted; ) {
-    const due = await claimReceipts(ctx.db, 'mail', waits, atOnce);
+    const due = await claimReceipts(ctx.db, 'mail', waits, atOnce, since());
     if (due.length === 0) break;
     begun += due.length;
     for (const receipt of due) {

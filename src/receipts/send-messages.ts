@@ -3,6 +3,7 @@ import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import { everywhere } from '../db/due.ts';
 import { workThrough } from '../lib/concurrency/work-through.ts';
 import { readReceipt } from './facts.ts';
 import type { Gateway } from './gateway.ts';
@@ -23,12 +24,13 @@ const waits = { firstMs: 30_000, maxAttempts: 10 };
  * gateway can recognise a duplicate.
  *
  * @param signal no further message is started once it aborts
+ * @param since from when on receipts that wait are read
  * @returns how many were accepted
  */
-export function sendMessages(ctx: Context, signal: AbortSignal, gateway: Gateway): Promise<number> {
+export function sendMessages(ctx: Context, signal: AbortSignal, gateway: Gateway, since = everywhere): Promise<number> {
   return workThrough(
     signal,
-    async (underWay) => (underWay < atOnce ? claimReceipts(ctx.db, 'phone', waits, atOnce - underWay) : []),
+    async (underWay) => (underWay < atOnce ? claimReceipts(ctx.db, 'phone', waits, atOnce - underWay, since()) : []),
     (receipt) => sendOne(ctx, gateway, receipt),
   );
 }

@@ -1,4 +1,5 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import { dueSince, type Since } from '../db/due.ts';
 
 /** By mail, or as a message to a phone. */
 export type Channel = 'mail' | 'phone';
@@ -30,14 +31,17 @@ export async function insertReceipts(tx: Tx, owed: readonly Owed[]): Promise<str
  * waits for an operator.
  *
  * @param waits `firstMs` before the second attempt, twice as long before each further one; `maxAttempts` in all
+ * @param since from when on receipts that wait are read
  */
 export function claimReceipts(
   db: Database,
   channel: Channel,
   waits: { firstMs: number; maxAttempts: number },
   limit: number,
+  since: Since,
 ): Promise<DueReceipt[]> {
-  const waiting = db.sql`channel = ${channel} and done_at is null and next_attempt_at < 'infinity'`;
+  const waiting = db.sql`channel = ${channel} and done_at is null and next_attempt_at < 'infinity'
+    ${dueSince(db.sql, db.sql`next_attempt_at`, since)}`;
   return db.sql<DueReceipt[]>`
     with recursive parties as (
       (select partner_id from receipts where ${waiting} order by partner_id limit 1)

@@ -1,5 +1,6 @@
 import type { Caller } from '../auth/gate.ts';
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import { dueSince, type Since } from '../db/due.ts';
 import { constant, type Fragment, identifiers, type Statement, type Tag } from '../db/sql.ts';
 import { isOpen, isPast, seenStatus } from './expiry.ts';
 import { inStates, type States, statesOf } from './in-states.ts';
@@ -270,11 +271,11 @@ export async function updateOpened(tx: Tx, scope: Scope, id: string): Promise<Re
 }
 
 /** Stores the expiry of requests whose time has passed, over all scopes; every reader already sees it. */
-export async function updateExpired(db: Database, limit: number): Promise<number> {
+export async function updateExpired(db: Database, limit: number, since: Since): Promise<number> {
   const rows = await db.sql`
     update requests set status = 'expired'
     where (partner_id, test_mode, id) in (
-      select r.partner_id, r.test_mode, r.id from requests r where ${isPast(db.sql)}
+      select r.partner_id, r.test_mode, r.id from requests r where ${isPast(db.sql)} ${dueSince(db.sql, db.sql`r.expires_at`, since)}
       order by r.expires_at limit ${limit} for update skip locked)
     returning id`;
   return rows.length;

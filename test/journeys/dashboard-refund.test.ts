@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
-import { readWaits } from '../../src/db/due.ts';
+import { QueueLooks } from '../../src/db/due.ts';
 import { formatMicro } from '../../src/lib/money.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import { followRefunds } from '../../src/refunds/follow.ts';
@@ -109,7 +109,7 @@ test('In an idle sandbox blocks are mined until a refund is final, and no longer
   const back = await send(paid.payer.address, 1_700_000n);
   await fixtures.caughtUp();
   await note(await pageOf(paid), paid, { return_tx_hash: back });
-  const isDue = async () => (await readWaits(fixtures.db.sql, [blocksDue]))[0] !== null;
+  const isDue = async () => (await new QueueLooks(fixtures.db.sql, [blocksDue], 0).next())[0] !== null;
   assert.ok(await isDue());
   for (let blocks = 0; blocks < 3; blocks++) assert.equal(await mineWhileWaiting(fixtures.ctx), 1);
   await fixtures.caughtUp();

@@ -29,7 +29,7 @@ test('A partner is owed many receipts → another’s is claimed with the first 
   };
   await owe(busy, 12, '1 hour');
   await owe(quiet, 1, '1 second');
-  const claim = () => claimReceipts(database.db, 'phone', { firstMs: 60_000, maxAttempts: 3 }, 8);
+  const claim = () => claimReceipts(database.db, 'phone', { firstMs: 60_000, maxAttempts: 3 }, 8, null);
   const first = await claim();
   assert.equal(first.length, 8);
   assert.equal(first.filter(({ partner_id }) => partner_id === quiet.partnerId).length, 1);

@@ -53,7 +53,8 @@ async function withLoops(pollMs: number, work: (sent: string[]) => Promise<void>
 /** Waits until no loop polls for transfers any longer. */
 async function asleep(sent: string[]): Promise<void> {
   const polls = () =>
-    sent.filter((text) => /from transfers where chain_id = \$\d+ and judged_at is null order by/.test(text)).length;
+    sent.filter((text) => /from transfers where chain_id = \$\d+ and judged_at is null\s[^)]*order by/.test(text))
+      .length;
   for (let before = -1; before !== polls() || before === 0; ) {
     before = polls();
     await pause(500);

@@ -3,6 +3,7 @@ import { allChains, type ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isConflict } from '../../db/conflict.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
+import { everywhere, type Since } from '../../db/due.ts';
 import { chunksOf } from '../../lib/chunks.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { lockForProof } from '../../requests/proof.ts';
@@ -31,17 +32,18 @@ const crossCheckMs = 5_000;
  * with its event in the same transaction. If a chain has several endpoints, all must confirm a transfer first.
  *
  * @param chains processed side by side; all chains by default
+ * @param since from when on transfers that wait are read
  * @returns how many requests were verified
  */
-export async function verifyFinal(ctx: Context, chains = allChains(ctx.chains)): Promise<number> {
+export async function verifyFinal(ctx: Context, chains = allChains(ctx.chains), since = everywhere): Promise<number> {
   let verified = 0;
-  for (const count of await Promise.all(chains.map((chain) => verifyChain(ctx, chain)))) verified += count;
+  for (const count of await Promise.all(chains.map((chain) => verifyChain(ctx, chain, since())))) verified += count;
   return verified;
 }
 
-async function verifyChain(ctx: Context, chain: ChainConfig): Promise<number> {
+async function verifyChain(ctx: Context, chain: ChainConfig, since: Since): Promise<number> {
   const heads = await readHeads(ctx.db.sql, chain.chainId);
-  const final = heads ? await selectUnsettled(ctx.db, chain, heads, passSize) : [];
+  const final = heads ? await selectUnsettled(ctx.db, chain, heads, passSize, since) : [];
   const checks = await confirmAll(ctx, chain, final);
   const agreed = final.filter((row) => checks.agreed.has(row));
   const groups = [...Map.groupBy(agreed, (row) => row.request_id)].flatMap(([requestId, own]): Agreed[] =>
