@@ -1,4 +1,5 @@
 import { minorOf, readAmount } from '../lib/amount.ts';
+import { maxFiatInt } from '../requests/rules.ts';
 
 /** How a plan's charges are paid. */
 export type Collection = {
@@ -26,7 +27,6 @@ export const byLink: Collection = { collect: 'link', capFiatInt: null, reservePe
  */
 export const usualReserve = (currency: string): number => (currency === 'USD' ? 1 : 10);
 const maxReserve = 100;
-export const maxFiatInt = 2_147_483_647n;
 
 /**
  * Reads how a plan's charges are paid.

@@ -3,14 +3,8 @@ import { isOneAddress } from '../lib/text/email.ts';
 import { oneLine } from '../lib/text/one-line.ts';
 import { isStorable } from '../lib/text/storable.ts';
 import { firstVisible } from '../lib/text/visible.ts';
-import { metadataLimits, textLimits } from '../requests/rules.ts';
-import {
-  type Collection,
-  type CollectionFault,
-  type CollectionField,
-  maxFiatInt,
-  readCollection,
-} from './collection-form.ts';
+import { maxFiatInt, metadataLimits, textLimits } from '../requests/rules.ts';
+import { type Collection, type CollectionFault, type CollectionField, readCollection } from './collection-form.ts';
 import { chargesLimit, type Day, maxEvery, type Period, periods, startOf, yearAfter } from './rules.ts';
 
 /** What was typed into the form of a new plan, by field. */

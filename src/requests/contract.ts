@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { CurrencyCode, Limit, nullable, Offset, Timestamp, text, Uuid } from '../lib/contract.ts';
-import { metadataLimits, textLimits } from './rules.ts';
+import { maxFiatInt, metadataLimits, textLimits } from './rules.ts';
 
 const Status = Type.Enum(['requested', 'opened', 'expired', 'voided']);
 const ProofStatus = Type.Enum(['none', 'attached', 'verified']);
@@ -57,7 +57,7 @@ export const CreateRequest = Type.Object(
     account_id: Uuid,
     fiat_amount_int: Type.Integer({
       minimum: 1,
-      maximum: 2_147_483_647,
+      maximum: maxFiatInt,
       description: 'Minor units of the merchant’s currency: cents for EUR, whole yen for JPY.',
       examples: [1250],
     }),

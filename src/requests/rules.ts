@@ -36,6 +36,8 @@ export type PartnerTerms = {
   defaultExpiryMinutes: number;
 };
 
+/** The largest amount of a request, in minor units of its currency. */
+export const maxFiatInt = 2_147_483_647;
 /** The longest texts of a request, in Unicode code points. */
 export const textLimits = { memo: 500, customer_name: 200, customer_email: 254, customer_phone: 50 } as const;
 /** How many keys metadata may have, and how long a key and a value may be, in Unicode code points. */

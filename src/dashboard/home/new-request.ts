@@ -6,7 +6,7 @@ import { readAmount } from '../../lib/amount.ts';
 import { currencyExponent } from '../../lib/money.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
 import { createManually, type Expiries, readExpiries } from '../../requests/create-in-scope.ts';
-import { textLimits } from '../../requests/rules.ts';
+import { maxFiatInt, textLimits } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field, optionList, selectField, stateLine } from '../../ui/components.ts';
@@ -17,7 +17,6 @@ import type { FormFields, MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 
 const path = '/dashboard/ask';
-const maxFiatInt = 2_147_483_647n;
 
 export type FaultKey = Extract<keyof DashboardTexts['faults'], string>;
 /** What is wrong with the input, by field; `form` is about the form as a whole. */
