@@ -145,6 +145,22 @@ test('a block that is reported as older than it is → its transfers are not ver
   assert.equal((await fixtures.read(request)).proof_status, 'attached');
 });
 
+test('a part in a block that was told as older, and the rest in one that both agree on → not verified with the rest', async () => {
+  const request = await fixtures.request();
+  fixtures.liar.fake.lie = older;
+  const part = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 1_000_000n });
+  await settleAll();
+  fixtures.liar.fake.lie = async () => null;
+  await fixtures.db.sql`update transfers set look_at = now() + interval '1 hour' where tx_hash = ${part.txHash}`;
+  const rest = await fixtures.pay(request, { usdcMicro: 1_000_000n });
+  // Final at first sight, so that matching it decides.
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
+  await matchPending(fixtures.ctx);
+  assert.equal((await fixtures.transfer(rest.txHash))?.request_id, request.id);
+  assert.equal((await fixtures.read(request)).proof_status, 'attached');
+});
+
 test('a block that no endpoint reports as older for two minutes → its transfers are read again and verified', async () => {
   const request = await fixtures.request();
   fixtures.liar.fake.lie = older;

@@ -157,6 +157,13 @@ test('reserved amounts are freed once their time has passed and every chain was 
   await database.db.sql`update chain_cursors set block_time = now() - interval '1 hour'`;
   const twoChains = { ...ctx, chains: { test: [chain, idleChain(31339)], live: [] } };
   assert.equal(await releaseReservations(twoChains), 0);
+  // The other chain is read as well, though not that far.
+  await database.db.sql`
+    insert into chain_cursors select (json_populate_record(c, '{"chain_id": 31339}')).* from chain_cursors c
+    where chain_id = 31337`;
+  await database.db.sql`update chain_cursors set block_time = now() - interval '3 hours' where chain_id = 31339`;
+  assert.equal(await releaseReservations(twoChains), 0);
+  await database.db.sql`delete from chain_cursors where chain_id = 31339`;
   assert.equal(await releaseReservations(ctx), 1);
   const left = await database.db.sql`
     select request_id from amount_reservations where wallet_address = ${merchant.wallet}`;
