@@ -113,6 +113,13 @@ export async function readMerchantSession(
   };
 }
 
+/** Whether a merchant's session is still valid. */
+export async function isMerchantStillIn(ctx: SessionContext, sessionId: string): Promise<boolean> {
+  const { count } = await ctx.db.sql`
+    select s.id from sessions s where s.id = ${sessionId} and ${alive(ctx, ctx.clock.now())}`;
+  return count === 1;
+}
+
 export type SessionView = { id: string; created_at: Date; last_seen_at: Date; ip: string; user_agent: string | null };
 
 /** A merchant's valid sessions, most recently used first. */

@@ -133,6 +133,21 @@ export async function readUserSession<K extends UserKind>(
   return signedIn as SignedIn<K>;
 }
 
+/**
+ * Whether a session, perhaps under a new token by now, is still valid and its user still has this role; null is an
+ * operator's.
+ */
+export async function isUserStillIn(
+  ctx: SessionContext,
+  { kind, sessionId }: Pick<PartnerUser | Operator, 'kind' | 'sessionId'>,
+  role: Role | null,
+): Promise<boolean> {
+  const { count } = await ctx.db.sql`
+    select s.id from sessions s where s.id = ${sessionId} and ${alive(ctx, kind, ctx.clock.now())}
+      and exists (select from users u where u.id = s.user_id and u.role is not distinct from ${role})`;
+  return count === 1;
+}
+
 /** The scope in which a partner's user works: its partner, in the chosen mode. */
 export function userScope({ partner }: Pick<PartnerUser, 'partner'>, mode: Mode): Scope {
   return scopeOf(partner.id, mode === 'test');

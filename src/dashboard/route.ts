@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type MerchantSession, readMerchantSession } from '../auth/merchant-session.ts';
+import { isMerchantStillIn, type MerchantSession, readMerchantSession } from '../auth/merchant-session.ts';
 import { keepReturnPath } from '../auth/return-path.ts';
 import { sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
@@ -58,7 +58,8 @@ export function declareDashboardPages(
       const session = await merchantSessionOf(ctx, request, showsSomebody(request));
       const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
       if (session && merchant) {
-        request.reader = { id: session.accountId, group: `merchants of ${session.scope.partnerId}` };
+        const group = `merchants of ${session.scope.partnerId}`;
+        request.reader = { id: session.accountId, group, isStillIn: () => isMerchantStillIn(ctx, session.id) };
         return { fields: fieldsIn(request), session, merchant };
       }
       keepReturnPath(request, reply, ctx.config, 'merchant');

@@ -5,6 +5,7 @@ import { hostOwner } from '../auth/host.ts';
 import { keepReturnPath } from '../auth/return-path.ts';
 import { clearSessionCookie, sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import {
+  isUserStillIn,
   type Operator,
   type PartnerUser,
   readUserSession,
@@ -43,7 +44,7 @@ export async function enter<K extends UserKind>(
   reply: FastifyReply,
 ): Promise<SignedIn<K> | null> {
   const person = await signedIn(ctx, realm, request);
-  if (person) request.reader = readerOf(person);
+  if (person) request.reader = readerOf(ctx, person);
   else {
     keepReturnPath(request, reply, ctx.config, realm.kind);
     reply.redirect(signInAddress(`${realm.path}/sign-in`, request), 303);
@@ -64,9 +65,10 @@ export async function isStillIn(
 
 const roleOf = (person: PartnerUser | Operator) => (person.kind === 'partner_user' ? person.role : null);
 
-const readerOf = (person: PartnerUser | Operator): Reader => ({
+const readerOf = (ctx: Context, person: PartnerUser | Operator): Reader => ({
   id: person.userId,
   group: person.kind === 'partner_user' ? person.partner.id : 'operators',
+  isStillIn: () => isUserStillIn(ctx, person, roleOf(person)),
 });
 
 /** A signed-in user as an actor for the audit log. */

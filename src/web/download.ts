@@ -1,11 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import { type CsvRow, csvStream } from '../lib/text/csv.ts';
 import { sendTooMany } from './error-page.ts';
-import { cutOff, ExportPlaces } from './export-places.ts';
+import { cutOff, ExportPlaces, type Reader } from './export-places.ts';
 
 const usualPlaces = new ExportPlaces();
 
-/** Responds with a list as a CSV file, streamed in batches; 429 if the reader already has too many exports running. */
+/**
+ * Responds with a list as a CSV file, streamed in batches; 429 if the reader already has too many exports running. The
+ * file is cut off if the reader's session ends, or the role changes, before it is complete.
+ */
 export function sendCsv(
   reply: FastifyReply,
   name: string,
@@ -14,7 +17,8 @@ export function sendCsv(
   places: ExportPlaces = usualPlaces,
 ): FastifyReply {
   if (!places.take(reply)) return sendTooMany(reply);
-  const file = csvStream(header, batches);
+  const { reader } = reply.request;
+  const file = csvStream(header, reader === null ? batches : whileIn(reader, batches));
   file.once('error', () => reply.raw.headersSent && cutOff(reply.raw));
   return reply
     .headers({
@@ -24,6 +28,13 @@ export function sendCsv(
       'x-content-type-options': 'nosniff',
     })
     .send(file);
+}
+
+async function* whileIn<Batch>(reader: Reader, batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
+  for await (const batch of batches) {
+    if (!(await reader.isStillIn())) throw new Error('the session of an export has ended');
+    yield batch;
+  }
 }
 
 /** Cuts off the exports that are still running when the service has to end. */

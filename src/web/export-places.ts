@@ -5,9 +5,9 @@ import { Places } from '../lib/concurrency/places.ts';
 
 /**
  * Who reads lists: a user or merchant, but never a session. `group` has a limit of its own: all users of a partner, or
- * all its merchants.
+ * all its merchants. `isStillIn`: whether the session is still valid, and its user's role the same.
  */
-export type Reader = { id: string; group: string };
+export type Reader = { id: string; group: string; isStillIn: () => Promise<boolean> };
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -9,6 +9,7 @@ import { makePartner } from '../support/fixtures.ts';
 import { sessionOf } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 import { portalPerson } from '../support/people/portal.ts';
+import { makePlan } from '../support/plans.ts';
 import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
@@ -64,6 +65,41 @@ for (const [name, begin] of Object.entries(places)) {
       await end;
       return status === 200;
     }, 'an export has its place again');
+  });
+}
+
+const ends: Record<string, () => Promise<unknown>> = {
+  'the session is revoked': () => app.db.sql`update sessions set revoked_at = now()`,
+  'the user is removed': () => app.db.sql`update users set disabled_at = now()`,
+  'the user has another role': () => app.db.sql`update users set role = 'developer'`,
+  'the merchant’s wallet changes': () => app.db.sql`update merchants set wallet_signed_at = now() + interval '1 hour'`,
+};
+for (const [what, end] of Object.entries(ends)) {
+  test(`an export is under way and ${what} → it is cut off before it shows a row; another one shows it`, async () => {
+    const { partner, test: scope } = await makePartner(app.db);
+    const merchant = await makeOnboarded(app.ctx, scope);
+    await makePlan(app.ctx, scope, merchant, { name: 'Secret lessons' });
+    const isOfUser = !what.includes('merchant');
+    const path = isOfUser ? '/portal/plans.csv?mode=test' : '/dashboard/plans.csv';
+    const cookie = isOfUser
+      ? `portal-session=${(await portalPerson(app.ctx, partner.id, 'viewer')).token}`
+      : `dashboard-session=${await sessionOf(app.ctx, scope, merchant)}`;
+    const open = () => request(app.url + path, { dispatcher, headers: { cookie } });
+    assert.match(await (await open()).body.text(), /Secret lessons/);
+    const lock = openOne(app.databaseUrl, { idle_in_transaction_session_timeout: 0 });
+    await lock`begin`;
+    await lock`lock table plans in access exclusive mode`;
+    const { statusCode, body } = await open();
+    assert.equal(statusCode, 200);
+    let text = '';
+    const read = (async () => {
+      for await (const chunk of body) text += chunk;
+    })();
+    await end();
+    await lock`rollback`;
+    await lock.end();
+    await assert.rejects(read);
+    assert.doesNotMatch(text, /Secret lessons/);
   });
 }
 
