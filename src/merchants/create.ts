@@ -80,8 +80,8 @@ export function valueFaults(fields: { email?: unknown; country?: unknown }, know
 }
 
 /**
- * Nobody can sign with the zero address, nor with the contract of a token. Programs send them where they know no wallet,
- * or take the asset for it: all their merchants would be one.
+ * Nobody can sign with the zero address, nor with the contract of a token. Programs send them where they know no
+ * wallet, or take the asset for it: all their merchants would be one.
  */
 function walletFaults({ chains }: Context, wallet: string | null): FieldFault[] {
   if (wallet === null) return [];

@@ -16,8 +16,8 @@ export function isAgent(request: Pick<FastifyRequest, 'headers'>): boolean {
 }
 
 /**
- * Whether a call is a program's call for a pay page, so that its errors are JSON too. Its method may be one that the page
- * does not have: a program that pays by POST must be able to read why it cannot.
+ * Whether a call is a program's call for a pay page, so that its errors are JSON too. Its method may be one that the
+ * page does not have: a program that pays by POST must be able to read why it cannot.
  */
 export function isForAgent(config: Pick<Config, 'payUrl'>, request: FastifyRequest): boolean {
   return isPayPagePath(config, request.url.split('?', 1)[0] ?? '') && isAgent(request);
