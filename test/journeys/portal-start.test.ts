@@ -103,6 +103,19 @@ describe('programs that create a request run as they are pasted', () => {
   }
 });
 
+test('the programs in TypeScript pass a strict compiler that knows Node only', async () => {
+  const files = ['create', 'receive'].map((name) => file(`${name}.strict.mts`, snippet(page, `typescript-${name}`)));
+  const options = '--noEmit --strict --noUncheckedIndexedAccess --target es2022 --module nodenext --lib es2022'.split(
+    ' ',
+  );
+  const modules = join(import.meta.dirname, '../../node_modules');
+  const types = ['--types', 'node', '--typeRoots', join(modules, '@types')];
+  const { stdout } = await run(join(modules, '.bin/tsc'), [...options, ...types, ...files], { cwd: folder }).catch(
+    (failed: { stdout: string }) => failed,
+  );
+  assert.equal(stdout, '');
+});
+
 const secret = newSecret();
 const body = JSON.stringify({
   event: 'payment.proof_verified',

@@ -32,7 +32,7 @@ const response = await fetch('${url}', {
     idempotency_key: randomBytes(24).toString('base64url'),
   }),
 });
-const request = await response.json();
+const request = (await response.json()) as { ok: boolean; message: string; pay_page_url: string };
 if (!request.ok) throw new Error(request.message);
 console.log(request.pay_page_url);`;
     case 'python':
