@@ -18,8 +18,6 @@ import * as store from './store.ts';
 import type { Wallets } from './wallets.ts';
 
 export type WatchHooks = {
-  /** Called after transfers were stored; must return at once. */
-  onFound?: () => void;
   /**
    * Called in the transaction, as the owner role, that removed transfers after a reorganisation; matches their
    * requests again. It may be called again for the same transfers when that transaction fails.
@@ -226,7 +224,6 @@ async function readOn(
   await store.saveBlocks(reader.db, scope, reader.lease, { from: at, headers, ...found, progress });
   if (reader.chain.rpcUrls.length > 1)
     for (const { number } of headers) noteRead(reader.comparison, number, logs.get(number) ?? [], provider.rpc);
-  if (found.transfers.length > 0) reader.hooks.onFound?.();
   for (const { txHash, block } of found.unread) {
     reader.mayBeUnread = true;
     reader.log.warn({ chain: scope.chainId, block: block.number, tx: txHash }, 'a transaction cannot be read');

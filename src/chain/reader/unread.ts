@@ -27,10 +27,8 @@ export async function readUnread(reader: Reader): Promise<void> {
   for (const row of await store.selectUnread(db, chain.chainId, passSize)) {
     if (reader.signal.aborted) return;
     const read = await tryAgain(reader, provider, row);
-    if (read) {
-      await save(reader, row, read);
-      reader.hooks.onFound?.();
-    } else await store.putOffUnread(db, chain.chainId, row);
+    if (read) await save(reader, row, read);
+    else await store.putOffUnread(db, chain.chainId, row);
   }
   // Read before asking: what is set aside meanwhile is handled next time.
   reader.mayBeUnread = false;
