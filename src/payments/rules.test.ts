@@ -349,10 +349,10 @@ const shares: [name: string, counted: Paid[], verifiedAt: Date | null, expected:
   ['paid by the first → all of the second', [paid(130n), paid(70n)], first, [30n, 70n]],
   ['a part only → none', [paid(60n)], null, [0n]],
   ['not final → left out', [paid(60n, null), paid(130n)], first, [30n]],
-  ['final at the moment of the proof → in the order of the chain', [paid(60n), paid(70n)], first, [0n, 30n]],
+  ['final by the proof → in the order of the chain', [paid(130n, second), paid(70n)], second, [30n, 70n]],
   ['final after the proof, and earlier in the chain → last', [paid(60n, second), paid(100n)], first, [0n, 60n]],
   ['final after the proof → by when', [paid(7n, third), paid(100n), paid(9n, second)], first, [0n, 9n, 7n]],
-  ['not verified → in the order of the chain', [paid(60n, second), paid(70n)], null, [0n, 30n]],
+  ['not verified → in the order of the chain', [paid(130n, second), paid(70n)], null, [30n, 70n]],
 ];
 for (const [name, counted, verifiedAt, expected] of shares) {
   test(`surpluses › ${name}`, () => {
