@@ -44,11 +44,11 @@ const proofOf = async (id: string) =>
   (await api.db.sql`select proof_status from requests where id = ${id}`)[0]?.proof_status;
 
 /** Stores a transfer mined this many seconds ago, as the watcher does, and matches it; returns its hash. */
-async function mined(value: string, secondsAgo: number): Promise<string> {
+async function mined(value: string, secondsAgo: number, blockNumber = headNumber + 10): Promise<string> {
   const { scope, merchant } = partner.test;
   const txHash = await makeTransfer(api.db.sql, scope, merchant, {
     chain_id: chainId,
-    block_number: headNumber + 10,
+    block_number: blockNumber,
     block_time: new Date(Math.floor(Date.now() / 1000 - secondsAgo) * 1000),
     token_address: api.ctx.chains.test[0]?.tokens[0]?.address ?? '',
     from_address: payer.address.toLowerCase(),
@@ -59,8 +59,8 @@ async function mined(value: string, secondsAgo: number): Promise<string> {
 }
 
 /** Returns why the transfer pays nothing, or null if it pays a request. */
-async function pay(value: string, secondsAgo: number): Promise<string | null> {
-  const txHash = await mined(value, secondsAgo);
+async function pay(value: string, secondsAgo: number, blockNumber?: number): Promise<string | null> {
+  const txHash = await mined(value, secondsAgo, blockNumber);
   const [row] = await api.db.sql`select reason from transfers where tx_hash = ${txHash}`;
   return row?.reason ?? null;
 }
@@ -89,6 +89,17 @@ test('a head that a provider reported and nobody read, however high → the amou
   const request = await create();
   assert.equal(await pay(request.due, 0), null);
   assert.equal(await proofOf(request.id), 'attached');
+});
+
+test('a transfer in a block as low as the newest one at create → pays nothing by amount, unless that block was replaced', async () => {
+  await readUpTo(5);
+  const request = await create();
+  assert.equal(await pay(request.due, 0, headNumber), 'before_request');
+  const other = await create();
+  await api.db.sql`update chain_blocks set hash = ${`0x${'cd'.repeat(32)}`}`;
+  assert.equal(await pay(other.due, 0, headNumber), null);
+  assert.equal(await proofOf(other.id), 'attached');
+  await api.db.sql`update chain_blocks set hash = ${hash}`;
 });
 
 for (const secondsAgo of [16, -16, 3600]) {
