@@ -94,6 +94,23 @@ test('money whose refund was cancelled → only its merchant applies it again', 
   assert.equal(byMerchant.kind, 'applied');
 });
 
+test('the payment of a request is reorganised away → what came second is matched again, money whose refund was cancelled is not', async () => {
+  const request = await ask();
+  const meant = { candidate_request_id: request.id };
+  const [released, second] = [
+    await arrive({ ...unmatched('released'), ...meant }),
+    await arrive({ ...unmatched('already_paid'), ...meant }),
+  ];
+  const first = await arrive(countingFor(request.id));
+  await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
+  await database.db.transaction(async (tx) => {
+    await tx`delete from transfers where tx_hash = ${first.tx_hash}`;
+    await undoRemoved(tx, [toRemoved(chain.chainId, first)]);
+  });
+  assert.equal((await rowOf(second.tx_hash)).judged_at, null);
+  assert.equal((await rowOf(released.tx_hash)).reason, 'released');
+});
+
 test('the wallet belongs to another merchant by now → a reference still pays the request; its former merchant decides nothing', async () => {
   const request = await ask();
   const heir = await makeMerchant(database.db, scope);
