@@ -31,9 +31,10 @@ export function selectReadStates(sql: Sql, silentMs: number, chainIds: number[] 
     from chain_cursors where ${chainIds}::bigint[] is null or chain_id = any(${chainIds}::bigint[])`;
 }
 
-/** For metrics: how many blocks each chain's reader is behind its provider's head. */
-export async function selectLags(sql: Sql): Promise<{ chainId: string; blocks: number }[]> {
-  const rows = await sql<{ chain_id: string; lag: string }[]>`
-    select chain_id, head_number - number as lag from chain_cursors`;
-  return rows.map(({ chain_id, lag }) => ({ chainId: chain_id, blocks: Number(lag) }));
+/** For metrics: how far each chain's reader is behind its provider's head, and how old the last block read is. */
+export async function selectLags(sql: Sql): Promise<{ chainId: string; blocks: number; ageSeconds: number }[]> {
+  const rows = await sql<{ chain_id: string; lag: string; age: number }[]>`
+    select chain_id, head_number - number as lag, extract(epoch from now() - block_time)::float8 as age
+    from chain_cursors`;
+  return rows.map(({ chain_id, lag, age }) => ({ chainId: chain_id, blocks: Number(lag), ageSeconds: age }));
 }

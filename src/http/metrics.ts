@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { selectLags } from '../chain/cursors.ts';
 import { type RelayerStatus, relayerStatus } from '../chain/relay/status.ts';
+import { allChains } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
 import { machineAheadMs } from '../db/database-clock.ts';
@@ -40,6 +41,16 @@ export function openRegistry(ctx: Context): Registry {
     ['chain_id'],
     async (self) => {
       for (const { chainId, blocks } of await selectLags(ctx.db.sql)) self.set({ chain_id: chainId }, blocks);
+    },
+  );
+  gauge(
+    'quittance_chain_block_age_seconds',
+    'Age of the last block read of each chain in CHAINS_FILE',
+    ['chain_id'],
+    async (self) => {
+      const ids = allChains(ctx.chains).map(({ chainId }) => String(chainId));
+      for (const { chainId, ageSeconds } of await selectLags(ctx.db.sql))
+        if (ids.includes(chainId)) self.set({ chain_id: chainId }, ageSeconds);
     },
   );
   gauge(

@@ -69,5 +69,6 @@ test('Pages of two partners that hold all connections they may have › calls of
 test('METRICS_PORT › a running service answers operators there', async () => {
   const figures = await send(`http://127.0.0.1:${metricsPort}`, 'GET', '/metrics');
   assert.match(figures.text, /^quittance_chain_lag_blocks\{chain_id="31337"\} \d+$/m);
+  assert.match(figures.text, /^quittance_chain_block_age_seconds\{chain_id="31337"\} -?[\d.e-]+$/m);
   assert.equal((await send(service.url, 'GET', '/metrics')).status, 404);
 });
