@@ -5,6 +5,8 @@ import type { Hex } from '../../src/chain/rpc.ts';
 import { dayMs, minuteMs } from '../../src/lib/durations.ts';
 import { dayOf } from '../../src/lib/time.ts';
 import { readPlanChange } from '../../src/plans/form.ts';
+import { stepAfterSigning } from '../../src/plans/mandates/agree.ts';
+import { readPlanFacts } from '../../src/plans/mandates/facts.ts';
 import { setRate } from '../support/fixtures.ts';
 import { type AgreeFixtures, agreeFixtures } from '../support/payments/agree-fixtures.ts';
 
@@ -112,4 +114,26 @@ test('A charge that was made and could not be collected yet → allowances still
   assert.equal(agreed.step.value, String(2n * 200_010_000n + 12_010_000n));
   // Whoever agrees again may have all three collected.
   assert.match((await of.open(middle)).html, /<option value="3" selected>/);
+});
+
+test('More signed terms than may be checked of a merchant at once → no chain is asked; of another merchant, and later, it is', async () => {
+  const { ctx, scope } = of;
+  const { merchant } = await of.merchantIn('USD');
+  const payer = await of.payer(1n);
+  const start = of.clock.now().getTime() + 60_000;
+  const stepsOf = async (plan: Awaited<ReturnType<typeof of.plan>>, times: number, afterMs = 0) => {
+    const facts = await readPlanFacts(ctx, scope, plan.id);
+    assert.ok(facts);
+    const { signed } = await of.sign(plan, payer);
+    const then = { ...ctx, clock: { now: () => new Date(start - (start % 10_000) + afterMs) } };
+    const steps = await Promise.all(
+      Array.from({ length: times }, () => stepAfterSigning(then, { scope, facts }, signed)),
+    );
+    return steps.filter((step) => 'kind' in step).length;
+  };
+  const [one, other] = [await of.plan(), await of.plan({}, { scope, merchant })];
+  assert.equal(await stepsOf(one, 60), 50);
+  assert.equal(await stepsOf(other, 5), 5);
+  assert.equal(await stepsOf(one, 1), 0);
+  assert.equal(await stepsOf(one, 1, 10_000), 1);
 });

@@ -18,6 +18,7 @@ import {
   type SubmittedPermit,
 } from './allowance.ts';
 import { lockPayer } from './allowance-store.ts';
+import { mayAskChain } from './chain-queries.ts';
 import type { PlanFactsRow } from './facts.ts';
 import { queueAgreedMail } from './mails.ts';
 import { isCount, isPayer, makeOffer, type Offer, type OfferedTerms, openOffer, termsNow } from './offer.ts';
@@ -80,13 +81,15 @@ type Signed = { offer: Offer; signature: Hex };
 /** Opens a signed offer, and checks who signed it. */
 async function openSigned(
   ctx: Context,
-  facts: PlanFactsRow,
+  plan: CustomersPlan,
   typed: { offer: string; signature: string },
 ): Promise<Signed | { fault: AgreeFault }> {
+  const { facts } = plan;
   const offer = openOffer(ctx, facts, chainsOf(ctx, facts), typed.offer);
   if (!offer) return { fault: 'stale' };
   const signature = readMandateSignature(typed.signature);
   if (!signature) return { fault: 'bad_signature' };
+  if (!mayAskChain(ctx, plan, offer.place.chain.chainId)) return { fault: 'unreachable' };
   const signed = { address: offer.mandate.payer, hash: offer.hash, signature };
   const fault = await signatureFault(offer.place.chain, signed);
   return fault ? { fault } : { offer, signature };
@@ -110,12 +113,12 @@ function orderOf(facts: PlanFactsRow, { place, mandate, charges }: Offer): Allow
  */
 export async function stepAfterSigning(
   ctx: Context,
-  { facts }: CustomersPlan,
+  plan: CustomersPlan,
   typed: { offer: string; signature: string },
 ): Promise<AllowanceStep | { fault: AgreeFault }> {
-  const signed = await openSigned(ctx, facts, typed);
+  const signed = await openSigned(ctx, plan, typed);
   if ('fault' in signed) return signed;
-  return (await allowanceStep(ctx, orderOf(facts, signed.offer))) ?? { fault: 'unreachable' };
+  return (await allowanceStep(ctx, orderOf(plan.facts, signed.offer))) ?? { fault: 'unreachable' };
 }
 
 /**
@@ -128,7 +131,7 @@ export async function agree(
   typed: { offer: string; signature: string; permit: SubmittedPermit | null },
 ): Promise<Agreed> {
   const { facts } = plan;
-  const signed = await openSigned(ctx, facts, typed);
+  const signed = await openSigned(ctx, plan, typed);
   if ('fault' in signed) return signed;
   const order = orderOf(facts, signed.offer);
   const needed = await neededMicro(ctx.db.sql, order);

@@ -15,6 +15,7 @@ import {
   type SubmittedPermit,
 } from './allowance.ts';
 import { lockPayer } from './allowance-store.ts';
+import { mayAskChain } from './chain-queries.ts';
 import { isCount } from './offer.ts';
 import { signatureFault } from './signed.ts';
 import { type MandateRow, selectActive, updateAllowed } from './store.ts';
@@ -99,6 +100,7 @@ async function openSigned(
   if (signature === null) return { fault: 'bad_signature' };
   const hash = hashTypedData(raiseTypedData(raising.mandate, charges, until));
   const { chain, key } = raising.order;
+  if (!mayAskChain(ctx, plan, chain.chainId)) return { fault: 'unreachable' };
   const fault = await signatureFault(chain, { address: key.payer, hash, signature });
   return fault ? { fault } : raising;
 }

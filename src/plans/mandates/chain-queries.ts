@@ -1,0 +1,14 @@
+import type { Context } from '../../context.ts';
+import { ChainLimit } from '../../payments/chain-limit.ts';
+import type { CustomersPlan } from './agree.ts';
+
+const windowMs = 10_000;
+/**
+ * How many signed terms a node checks in a window on each chain. Each check asks its endpoints several times, about a
+ * wallet that whoever holds a plan's link has named, and a merchant can make many plans.
+ */
+const checks = new ChainLimit({ ofOne: 100, ofAll: 300 }, windowMs);
+
+/** Counts one check of terms that were signed for a plan; false if there is none left. */
+export const mayAskChain = ({ clock }: Pick<Context, 'clock'>, { scope, facts }: CustomersPlan, chainId: number) =>
+  checks.take(chainId, scope, facts.account_id, clock.now());
