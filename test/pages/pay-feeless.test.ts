@@ -143,6 +143,19 @@ test('declined in the wallet → the page says so, nothing is sent, and it can b
   await close();
 });
 
+test('a wallet that cannot sign → the page says that no money was moved, and what to do', async () => {
+  const faults = new Map([['eth_signTypedData_v4', { code: -32601, message: 'Method not supported' }]]);
+  const violet = await wallet({ faults });
+  const { page, close } = await fixtures.open(await fixtures.request(), { wallets: [violet] });
+  await choice(page).waitFor();
+  await press(page);
+  await told(
+    page,
+    'Violet did not sign the payment. No money was moved. Try again, or pay another way. Method not supported.',
+  );
+  await close();
+});
+
 test('offline before the signature → the page says that nothing was sent, and it can be tried again', async () => {
   const request = await fixtures.request();
   const { page, says, close } = await fixtures.open(request, { wallets: [await wallet()] });

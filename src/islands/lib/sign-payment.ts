@@ -50,7 +50,7 @@ export async function askSignable(path: string, option: PayOption, account: stri
 export async function signPayment({ provider }: FoundWallet, account: string, { typed }: Signable): Promise<string> {
   return provider
     .request({ method: 'eth_signTypedData_v4', params: [account, typed] })
-    .then(String, (error) => Promise.reject(refusalFrom(error, 'notSigned')));
+    .then(String, (error) => Promise.reject(refusalFrom(error, 'paymentNotSigned')));
 }
 
 /**

@@ -160,6 +160,7 @@ export const ar: PayTexts<'ar'> = {
     signWith: 'التوقيع عبر {wallet}',
     signing: 'وقّع في {wallet} لتأكيد أن هذه الدفعة منك. لا يكلفك ذلك شيئًا.',
     otherAccount: 'تستخدم {wallet} عنوانًا آخر. انتقل فيها إلى {address} ثم حاول مرة أخرى.',
+    paymentNotSigned: 'لم توقّع {wallet} الدفعة. لم تُحوَّل أي أموال. حاول مرة أخرى أو ادفع بطريقة أخرى. {reason}',
     notSigned: 'لم توقّع {wallet}. {reason}',
   },
   found: {

@@ -180,6 +180,8 @@ export const de: PayTexts<'de'> = {
     signing: 'Bestätigen Sie mit einer Signatur in {wallet}, dass diese Zahlung von Ihnen ist. Das kostet nichts.',
     otherAccount:
       '{wallet} verwendet eine andere Adresse. Wechseln Sie dort zu {address} und versuchen Sie es noch einmal.',
+    paymentNotSigned:
+      '{wallet} hat die Zahlung nicht signiert. Es wurde kein Geld bewegt. Versuchen Sie es noch einmal, oder zahlen Sie auf anderem Weg. {reason}',
     notSigned: '{wallet} hat nicht signiert. {reason}',
   },
   found: {

@@ -163,6 +163,7 @@ export const en = {
     signWith: 'Sign with {wallet}',
     signing: 'Sign in {wallet} to confirm that this payment is yours. It costs nothing.',
     otherAccount: '{wallet} is using another address. Switch to {address} there, then try again.',
+    paymentNotSigned: '{wallet} did not sign the payment. No money was moved. Try again, or pay another way. {reason}',
     notSigned: '{wallet} did not sign. {reason}',
   },
   /** A payment that arrived and matches no request. */

@@ -166,6 +166,8 @@ export const es: PayTexts<'es'> = {
     signWith: 'Firmar con {wallet}',
     signing: 'Firme en {wallet} para confirmar que este pago es suyo. Es gratis.',
     otherAccount: '{wallet} está usando otra dirección. Cambie allí a {address} e inténtelo de nuevo.',
+    paymentNotSigned:
+      '{wallet} no firmó el pago. No se movió dinero. Inténtelo de nuevo o pague de otra forma. {reason}',
     notSigned: '{wallet} no firmó. {reason}',
   },
   found: {

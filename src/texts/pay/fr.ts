@@ -177,6 +177,8 @@ export const fr: PayTexts<'fr'> = {
     signWith: 'Signer avec {wallet}',
     signing: 'Signez dans {wallet} pour confirmer que ce paiement est le vôtre. C’est gratuit.',
     otherAccount: '{wallet} utilise une autre adresse. Sélectionnez-y {address}, puis réessayez.',
+    paymentNotSigned:
+      '{wallet} n’a pas signé le paiement. Aucun argent n’a été débité. Réessayez ou payez autrement. {reason}',
     notSigned: '{wallet} n’a pas signé. {reason}',
   },
   found: {

@@ -166,6 +166,8 @@ export const ja: PayTexts<'ja'> = {
     signWith: '{wallet} で署名',
     signing: 'この支払いがご自身のものであることを確認するため、{wallet} で署名してください。費用はかかりません。',
     otherAccount: '{wallet} で別のアドレスが使われています。{address} に切り替えて、もう一度お試しください。',
+    paymentNotSigned:
+      '{wallet} で支払いに署名されませんでした。お金は動いていません。もう一度試すか、別の方法でお支払いください。{reason}',
     notSigned: '{wallet} で署名されませんでした。{reason}',
   },
   found: {

@@ -173,6 +173,8 @@ export const pt: PayTexts<'pt'> = {
     signWith: 'Assinar com {wallet}',
     signing: 'Assine em {wallet} para confirmar que este pagamento é seu. Não custa nada.',
     otherAccount: '{wallet} está usando outro endereço. Mude para {address} lá e tente de novo.',
+    paymentNotSigned:
+      '{wallet} não assinou o pagamento. Nenhum valor foi movimentado. Tente de novo ou pague de outra forma. {reason}',
     notSigned: '{wallet} não assinou. {reason}',
   },
   found: {
