@@ -123,6 +123,7 @@ export async function restoreDatabase(owner: Sql, file: string, copying: Copying
 async function restoreInto(owner: Sql, file: string, copying: Copying): Promise<string> {
   const program = await findProgram(owner, 'pg_restore');
   await refuseEncoding(owner);
+  await refuseBesideAnother(owner);
   const [table] = await owner`
     select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') limit 1`;
   if (table && (await isHalfRestored(owner)))
@@ -150,6 +151,17 @@ async function restoreInto(owner: Sql, file: string, copying: Copying): Promise<
   });
   await giveToOwner(owner);
   return /^; *Archive created at (.+)$/m.exec(contents)?.[1] ?? 'an unknown time';
+}
+
+/** A restore that was killed with SIGKILL leaves its program at work, whose tables nobody sees until it ends. */
+async function refuseBesideAnother(owner: Sql): Promise<void> {
+  const [other] = await owner<{ pid: number }[]>`
+    select pid from pg_stat_activity
+    where datname = current_database() and usename = current_user and application_name = 'pg_restore' limit 1`;
+  if (other)
+    throw new BackupFault(
+      `An earlier restore was killed, and its pg_restore is still at work in this database. Wait for its end, or end it and all that it did with: select pg_terminate_backend(${other.pid})`,
+    );
 }
 
 /** A program has no codes for its errors, and says them in English where no locale is set, as here. */

@@ -102,7 +102,8 @@ async function runStoppable(
   } catch (error) {
     if (stopping.aborted) throw new BackupFault(stopped, { cause: error });
     const { stderr, message } = error as { stderr?: string; message: string };
-    throw new BackupFault((stderr || message).trim(), { cause: error });
+    // Of a statement that failed it writes the lines with tabs.
+    throw new BackupFault((stderr || message).trim().replaceAll('\t', '  '), { cause: error });
   } finally {
     stopping.removeEventListener('abort', stop);
     clearTimeout(hardEnd);

@@ -250,6 +250,29 @@ describe('a backup', { skip }, () => {
     await owner.end();
   });
 
+  test('a restore that was killed while its program runs on → another one says so, and how to end it', async () => {
+    const [target, file] = [await newDatabase('orphaned'), join(folder, 'backup.dump')];
+    const holder = openDatabase('orphaned');
+    await holder.begin(async (tx) => {
+      await tx`set local idle_in_transaction_session_timeout = 0`;
+      // A function of this name, not committed yet, holds up the restore at its first statement.
+      await tx`savepoint before`;
+      await tx`create function is_of_service() returns int language sql return 1`;
+      const running = spawnCommand(target, 'restore', file);
+      await untilAt('orphaned', /^CREATE FUNCTION public\.is_of_service/, 1);
+      process.kill(running.pid, 'SIGKILL');
+      const { code, stderr } = await quittance(target, 'restore', file);
+      assert.equal(code, 1);
+      const [, advice] =
+        /^An earlier restore was killed, .* with: (select pg_terminate_backend\(\d+)\)\n/.exec(stderr) ?? [];
+      assert.ok(advice, stderr);
+      await admin.unsafe(`${advice}, 10000)`);
+      await tx`rollback to before`;
+    });
+    await holder.end();
+    assert.equal((await quittance(target, 'restore', file)).code, 0);
+  });
+
   /** Leaves a restored database as a restore that is killed before its last step does. */
   async function undoLastStep(name: string): Promise<void> {
     const owner = openDatabase(name);
