@@ -37,6 +37,8 @@ export const ownSessionSettings = {
   ...common,
   search_path: 'public',
   standard_conforming_strings: 'on',
+  // If the server ended a session that waits for its next statement, that statement would fail.
+  idle_session_timeout: 0,
 } satisfies Settings;
 
 /**

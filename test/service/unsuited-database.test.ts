@@ -63,6 +63,21 @@ test('a database with settings of its own for names and texts → they do not co
   }
 });
 
+test('a database that ends idle sessions → it ends none of ours', async () => {
+  const name = await newDatabase();
+  await admin.unsafe(`alter database ${name} set idle_session_timeout = '1s'`);
+  const service = await start(name);
+  try {
+    const { db } = service.ctx;
+    const { test: scope } = await makePartner(db);
+    const [ofService] = await db.sql`show idle_session_timeout`;
+    const [ofScope] = await db.scoped(scope, (tx) => tx`show idle_session_timeout`);
+    assert.deepEqual([ofService, ofScope], [{ idle_session_timeout: '0' }, { idle_session_timeout: '0' }]);
+  } finally {
+    await service.close();
+  }
+});
+
 test('DATABASE_OWNER_URL of another database → refused', async () => {
   const [one, other] = [await newDatabase(), await newDatabase()];
   await (await start(one)).close();
