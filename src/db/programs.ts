@@ -71,7 +71,10 @@ export async function runProgram(program: string, args: string[], running: Runni
 
 /** Gives a program a text as a file, which only this user can read, and removes it afterwards. */
 export async function withFile<T>(text: string, work: (file: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'quittance-'));
+  const folder = await mkdtemp(join(tmpdir(), 'quittance-')).catch((error: NodeJS.ErrnoException) => {
+    const fault = `No file can be written in ${tmpdir()} (${error.code}). Set TMPDIR to a folder that this user can write.`;
+    throw new BackupFault(fault, { cause: error });
+  });
   try {
     const file = join(folder, 'given');
     await writeFile(file, text, { mode: 0o600 });
