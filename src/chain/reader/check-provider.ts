@@ -6,7 +6,7 @@ import type { Reader } from './read.ts';
 const checkEveryMs = minuteMs;
 
 /**
- * Compares a provider with the configuration, at first and then each minute: a token can be replaced behind its address.
+ * Compares a provider with the configuration, at first and then each minute: a token can change behind its address.
  */
 export async function checkProvider(reader: Reader, provider: RpcProvider): Promise<void> {
   if (!isCheckDue(provider)) return;
