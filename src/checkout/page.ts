@@ -4,7 +4,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import type { TestReport } from '../sandbox/test-panel.ts';
 import { commonTexts } from '../texts/common.ts';
 import { payTexts } from '../texts/pay.ts';
-import { card, mono } from '../ui/components.ts';
+import { card, descriptionList, mono } from '../ui/components.ts';
 import { fill, fillHtml } from '../ui/language.ts';
 import { sendPage } from '../web/layout.ts';
 import { relayOrigin } from '../web/phone-wallets.ts';
@@ -16,6 +16,7 @@ import { receiptCard } from './receipt.ts';
 import { isEnded, isOver, payable } from './state.ts';
 import { statusMessageOf } from './status-message.ts';
 import { summary } from './summary.ts';
+import { transactionFact } from './transactions.ts';
 
 /** A part of the page that is replaced separately when it changes. */
 export type Fragment = { name: string; version: string; html: string };
@@ -28,11 +29,20 @@ function renderFragments(checkout: Checkout): Record<FragmentName, Html | null> 
     news: isNews(checkout) ? statusMessageOf(checkout) : null,
     ways: paymentMethodsOf(checkout),
     waiting: isNews(checkout) ? null : card(statusMessageOf(checkout)),
-    receipt: checkout.state.kind === 'paid' ? receiptCard(checkout) : null,
+    receipt: receiptOf(checkout),
     proof: proofForm(checkout, null),
     test: checkout.testPanel?.(checkout, null) ?? null,
     payee: isEnded(checkout.state) ? null : payeeLine(checkout),
   };
+}
+
+/**
+ * The receipt, and before it the transactions under way. They are not among the news, which are read out as a whole at
+ * each confirmation.
+ */
+function receiptOf(checkout: Checkout): Html | null {
+  if (checkout.state.kind === 'paid') return receiptCard(checkout);
+  return checkout.state.kind === 'confirming' ? card(descriptionList([transactionFact(checkout)])) : null;
 }
 
 /** The current parts of a page. Typed input is not part of a version. */

@@ -4,14 +4,14 @@ import { type Html, html } from '../lib/text/html.ts';
 import type { TransferProgress } from '../payments/proof/progress.ts';
 import { payTexts } from '../texts/pay.ts';
 import { checksummed } from '../ui/address.ts';
-import { descriptionList, type StateKind, stateLine } from '../ui/components.ts';
+import { type StateKind, stateLine } from '../ui/components.ts';
 import { groupMicro, joinWithOr } from '../ui/formats.ts';
 import { fill, fillCount } from '../ui/language.ts';
 import { foundPayment } from './found.ts';
 import type { Checkout } from './read.ts';
 import { refundSentences, sentRefundOf } from './refunded.ts';
 import { isEnded, isOver, likelyPayment, type PayState, payable } from './state.ts';
-import { explorerLink, transactionFact } from './transactions.ts';
+import { explorerLink } from './transactions.ts';
 
 type StatusMessage = { shape: StateKind; title: string; rest: string | null };
 
@@ -162,10 +162,9 @@ const lateOf = ({ progress }: Checkout): TransferProgress[] =>
  */
 const besideNear = new Set<PayState['kind']>(['part', 'expired', 'stray', 'failed', 'replaced', 'gone', 'reorged']);
 
-/** What belongs beside the state: the transactions under way, and money that was not needed or arrived late. */
+/** What belongs beside the state: a transaction that was sent, and money that was not needed or arrived late. */
 function extra(checkout: Checkout): Html | null {
   const { state, progress, chains } = checkout;
-  if (state.kind === 'confirming') return descriptionList([transactionFact(checkout)]);
   const sent = sentTransaction(state);
   const likely = besideNear.has(state.kind) ? likelyPayment(progress) : null;
   if (sent || likely) {

@@ -26,6 +26,9 @@ test('waiting → confirming, confirmation by confirmation → paid with a recei
   assert.equal(await page.getByText('How do you want to pay?').count(), 0);
   await fixtures.node.mine(1);
   await says('2 of 3 confirmations');
+  const news = await page.locator('[data-part="news"]').textContent();
+  assert.doesNotMatch(news ?? '', /0x/, 'nobody hears the whole hash with each confirmation');
+  await page.getByText(/0x[0-9a-f]{64}/).waitFor();
   await check('confirming');
   await fixtures.node.mine(1);
   await says('Paid');
