@@ -101,8 +101,8 @@ function grouped({ language }: Words, micro: bigint, minimumFractionDigits: numb
 }
 
 /**
- * Minor units as an amount in a field, or as an example of what to type: with the language's decimal sign, ungrouped and
- * in Latin digits. Three decimals after a comma could be thousands, which fields refuse, so they follow a point.
+ * Minor units as an amount in a field, or as an example of what to type: with the language's decimal sign, ungrouped
+ * and in Latin digits. Three decimals after a comma could be thousands, which fields refuse, so they follow a point.
  */
 export function amountToType({ language }: Words, minor: bigint, currency: string): string {
   const point = decimalOf(minor, currency);
