@@ -82,7 +82,7 @@ async function restore(ctx: Context, args: Arguments): Promise<Record<string, un
     if (ahead.length > 0) faults.push(`This version is older than the backup: it does not know ${ahead.join(', ')}.`);
     if (args.options.verify && faults.length === 0) faults.push(...(await brokenLogs(ctx)));
     const next =
-      pending.length > 0 ? `Start the service: it applies ${pending.length} migrations.` : 'Start the service.';
+      pending.length > 0 ? 'Start the service: it applies the migrations that are missing.' : 'Start the service.';
     return {
       restored: file,
       begun_at: begunAt,

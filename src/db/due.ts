@@ -23,11 +23,11 @@ const lateCommitMs = 5_000;
 const slowMs = 100;
 
 /**
- * Looks at several queues, in one statement each time. Usually it reads all of them. If that was slow twice in a row, the next looks,
- * and the loops that ask for `since`, begin where something waited. While a snapshot is held elsewhere (`pg_dump`, a
- * forgotten transaction), the index entries of all that was done since cannot be removed: so none of them is read. What
- * became due in the past meanwhile (it was committed late, or its time was set back) is found by the next look at
- * everything.
+ * Looks at several queues, in one statement each time. Usually it reads all of them. If that was slow twice in a row,
+ * the next looks, and the loops that ask for `since`, begin where something waited. While a snapshot is held elsewhere
+ * (`pg_dump`, a forgotten transaction), the index entries of all that was done since cannot be removed: so none of them
+ * is read. What became due in the past meanwhile (it was committed late, or its time was set back) is found by the next
+ * look at everything.
  */
 export class QueueLooks {
   readonly #sql: Sql;

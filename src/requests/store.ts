@@ -275,7 +275,8 @@ export async function updateExpired(db: Database, limit: number, since: Since): 
   const rows = await db.sql`
     update requests set status = 'expired'
     where (partner_id, test_mode, id) in (
-      select r.partner_id, r.test_mode, r.id from requests r where ${isPast(db.sql)} ${dueSince(db.sql, db.sql`r.expires_at`, since)}
+      select r.partner_id, r.test_mode, r.id from requests r
+      where ${isPast(db.sql)} ${dueSince(db.sql, db.sql`r.expires_at`, since)}
       order by r.expires_at limit ${limit} for update skip locked)
     returning id`;
   return rows.length;

@@ -7,7 +7,7 @@ export type Gap = { token: string; after: number; to: number };
 type GapRow = { token: string; after: string; to: string };
 const toGap = ({ token, after, to }: GapRow): Gap => ({ token, after: Number(after), to: Number(to) });
 
-/** Requests are open for less time than checkpoints are kept, so what was paid before the oldest one is not searched. */
+/** Checkpoints are kept for longer than requests are open, so nothing paid before the oldest one is searched. */
 const notBefore = (tx: Tx, chainId: number) =>
   tx`coalesce((select min(number) from chain_checkpoints where chain_id = ${chainId}), 0) - 1`;
 
