@@ -1,13 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Html, html, raw } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
 import { type Branding, houseName } from '../ui/branding.ts';
-import { chosenLanguage, languageCookie, languageName, languages, type Words } from '../ui/language.ts';
+import { chosenLanguage, type Language, languageCookie, languageName, languages, type Words } from '../ui/language.ts';
 import { type IslandName, islandPath } from './assets.ts';
 import { iconPath } from './icon.ts';
+import { linkWith, readQuery } from './query.ts';
 
 /** Small enough to be part of each page, so that one request is enough to show it. */
 const readStyle = (name: string) =>
@@ -50,8 +51,11 @@ export type Page = {
   refreshSeconds?: number | undefined;
 };
 
+/** What a page depends on beside its own content. `query`: of its address, kept when the language is switched. */
+type Surroundings = { hasPlayMoney: boolean; query: Record<string, string> };
+
 /** A whole HTML document: one column of 440 px, or a frame. */
-function layout(page: Page, nonce: string, hasPlayMoney: boolean): string {
+function layout(page: Page, nonce: string, { hasPlayMoney, query }: Surroundings): string {
   const { words, island } = page;
   const { common } = commonTexts(words);
   const banner = page.testMode ? common.testMode : page.testMode === false && hasPlayMoney ? common.sandbox : null;
@@ -76,7 +80,7 @@ function layout(page: Page, nonce: string, hasPlayMoney: boolean): string {
         ${banner !== null && html`<p class="banner" role="note"><strong>${banner}</strong> ${common.testModeRest}</p>`}
         ${page.frame?.before}
         <main id="main" tabindex="-1" class="${page.frame ? 'wide' : 'column'}">${page.body}</main>
-        ${page.path !== undefined && languageSwitch(words, page.path)}
+        ${page.path !== undefined && languageSwitch(words, page.path, query)}
       </body>
     </html>
   `.text;
@@ -88,14 +92,16 @@ function tabTitle({ title, whose, branding }: Page): string {
   return owner === null || owner === title ? title : `${title} · ${owner}`;
 }
 
-function languageSwitch(words: Words, path: string): Html {
+/** Filters and the page of a list stay as they are; what a form has done is not said again. */
+function languageSwitch(words: Words, path: string, query: Record<string, string>): Html {
+  const linkTo = (lang: Language) => linkWith(path, query, { lang, done: null });
   return html`
     <nav class="languages" aria-label="${commonTexts(words).common.language}">
       ${languages.map((language) =>
         language === words.language
           ? html`<span aria-current="true" lang="${language}">${languageName(language)}</span>`
           : html`
-            <a href="${path}?lang=${language}" lang="${language}" hreflang="${language}">${languageName(language)}</a>
+            <a href="${linkTo(language)}" lang="${language}" hreflang="${language}">${languageName(language)}</a>
           `,
       )}
     </nav>
@@ -118,7 +124,13 @@ export function sendPage(reply: FastifyReply, status: number, page: Page): Fasti
   });
   const chosen = chosenLanguage(reply.request.query);
   if (chosen) reply.header('set-cookie', `${languageCookie}=${chosen}; Path=/; Max-Age=31536000; SameSite=Lax`);
-  return sendCompressed(reply, layout(page, nonce, reply.server.hasPlayMoney));
+  const { hasPlayMoney } = reply.server;
+  return sendCompressed(reply, layout(page, nonce, { hasPlayMoney, query: queryOf(reply.request) }));
+}
+
+/** The query of a page's address; none for the answer to a form, which another address has. */
+function queryOf({ method, query }: FastifyRequest): Record<string, string> {
+  return method === 'GET' ? readQuery(query, Object.keys(query ?? {})) : {};
 }
 
 /** Compresses a page if the client accepts gzip. Pages are small, so this is done synchronously. */

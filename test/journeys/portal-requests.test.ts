@@ -373,3 +373,10 @@ test('the detail › the payment mode in the reader’s words, with the name tha
   }
   await owner.open('/portal/requests?lang=en');
 });
+
+test('the language is switched on a filtered list → the filters stay; what a form did is not said again', async () => {
+  const { html } = await owner.open('/portal/requests?status=paid&q=A%26B&done=x');
+  assert.match(html, /<a href="\/portal\/requests\?status=paid&amp;q=A%26B&amp;lang=de" lang="de"/);
+  const { html: plain } = await owner.open('/portal/requests?lang=en');
+  assert.match(plain, /<a href="\/portal\/requests\?lang=de" lang="de"/);
+});
