@@ -17,7 +17,7 @@ import { form } from '../ui/form.ts';
 import { instant } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { notice } from '../web/shell.ts';
-import { table } from '../web/table.ts';
+import { actionsColumn, table } from '../web/table.ts';
 import { leave, userActor } from './enter.ts';
 import { passkeyPages, passkeysOf } from './passkeys/pages.ts';
 import { passkeyNotice } from './passkeys/sections.ts';
@@ -82,13 +82,11 @@ function sessionTable(words: Words, path: string, person: Person, sessions: Sess
       { name: t.from, cell: ({ ip }) => ip },
       { name: t.since, cell: ({ created_at }) => instant(words, created_at) },
       { name: t.lastSeen, cell: ({ last_seen_at }) => instant(words, last_seen_at) },
-      {
-        name: '',
-        cell: ({ id }) =>
-          id === person.sessionId
-            ? t.thisOne
-            : form({ action: `${path}/revoke`, hidden: { session: id }, submit: t.signOutThere, second: true }),
-      },
+      actionsColumn(words, ({ id }) =>
+        id === person.sessionId
+          ? t.thisOne
+          : form({ action: `${path}/revoke`, hidden: { session: id }, submit: t.signOutThere, second: true }),
+      ),
     ],
     sessions,
   );

@@ -9,7 +9,18 @@ export type Column<Row> = {
   cell: (row: Row) => Html | string | null;
   /** Right-aligned, with figures of equal width. */
   figures?: true;
+  /** Only screen readers say the name. */
+  isNameHidden?: true;
 };
+
+/** A column of buttons, which need no heading for who sees them. */
+export const actionsColumn = <Row>(words: Words, cell: Column<Row>['cell']): Column<Row> => ({
+  name: commonTexts(words).app.actions,
+  isNameHidden: true,
+  cell,
+});
+
+const hidden = (text: string) => html`<span class="hidden">${text}</span>`;
 
 /**
  * Rows with a header. On a phone each row becomes a card whose cells name their columns. A wide table scrolls, by
@@ -23,7 +34,8 @@ export function table<Row>(caption: string, columns: Column<Row>[], rows: Row[])
         <thead>
           <tr>
             ${columns.map(
-              ({ name, figures }) => html`<th scope="col"${figures && html` class="figures"`}>${name}</th>`,
+              ({ name, figures, isNameHidden }) =>
+                html`<th scope="col"${figures && html` class="figures"`}>${isNameHidden ? hidden(name) : name}</th>`,
             )}
           </tr>
         </thead>
@@ -32,10 +44,10 @@ export function table<Row>(caption: string, columns: Column<Row>[], rows: Row[])
             (row) =>
               html`
                 <tr>
-                  ${columns.map(({ name, cell, figures }, i) => {
+                  ${columns.map(({ name, cell, figures, isNameHidden }, i) => {
                     const content = cell(row);
                     if (i === 0) return html`<th scope="row">${content}</th>`;
-                    return html`<td data-name="${name}"${figures && html` class="figures"`}>${content}</td>`;
+                    return html`<td data-name="${isNameHidden ? '' : name}"${figures && html` class="figures"`}>${content}</td>`;
                   })}
                 </tr>
               `,

@@ -19,7 +19,7 @@ import { csvDecimal } from '../../web/csv-amounts.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
 import { notice } from '../../web/shell.ts';
-import { csvLink, emptyState, table } from '../../web/table.ts';
+import { actionsColumn, csvLink, emptyState, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 import { besideSources, percentText, rateState } from './rate-words.ts';
@@ -163,7 +163,7 @@ function rateTable(words: Words, rates: RateView[], now: Date): Html {
             `,
       },
       { name: t.state, cell: (rate) => rateState(words, rate) },
-      { name: '', cell: (rate) => (rate.override ? clearForm(words, rate.code) : null) },
+      actionsColumn(words, (rate) => (rate.override ? clearForm(words, rate.code) : null)),
     ],
     rates,
   );

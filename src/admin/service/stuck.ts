@@ -17,7 +17,7 @@ import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
 import { linkWith } from '../../web/query.ts';
-import { csvLink, pager, table } from '../../web/table.ts';
+import { actionsColumn, csvLink, pager, table } from '../../web/table.ts';
 import { enableEndpoint } from '../../webhooks/endpoint.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
@@ -168,7 +168,7 @@ function endpointTable(words: Words, rows: DisabledEndpoint[], now: Date): Html 
         { name: t.endpoint, cell: ({ url }) => url && html`<span class="clip">${url}</span>` },
         { name: t.why, cell: ({ disabled_reason: why }) => (why === 'gone' ? t.gone : t.silent) },
         { name: t.since, cell: ({ disabled_at }) => ago(words, disabled_at, now) },
-        { name: '', cell: again },
+        actionsColumn(words, again),
       ],
       rows,
     )}
@@ -189,7 +189,7 @@ function eventTable(words: Words, rows: StuckDelivery[], now: Date): Html {
         { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
         { name: t.request, cell: ({ request_id }) => html`<span class="mono clip">${request_id}</span>` },
         { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
-        { name: '', cell: ({ id }) => button('replay', hiddenField('delivery', id), t.replay) },
+        actionsColumn(words, ({ id }) => button('replay', hiddenField('delivery', id), t.replay)),
       ],
       rows,
     )}
@@ -207,7 +207,7 @@ function mailTable(words: Words, rows: GivenUpMail[], now: Date): Html {
         { name: t.to, cell: ({ recipient }) => recipient },
         { name: t.attempts, figures: true, cell: ({ attempts }) => String(attempts) },
         { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
-        { name: '', cell: ({ id }) => button('mail', hiddenField('mail', id), t.retry) },
+        actionsColumn(words, ({ id }) => button('mail', hiddenField('mail', id), t.retry)),
       ],
       rows,
     )}
@@ -227,15 +227,13 @@ function receiptTable(words: Words, rows: GivenUpReceipt[], now: Date): Html {
         { name: t.channel, cell: ({ channel }) => t.channels[channel] },
         { name: t.why, cell: ({ error }) => error },
         { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
-        {
-          name: '',
-          cell: (row) =>
-            button(
-              'receipt',
-              html`${hiddenField('request', row.request_id)}${hiddenField('channel', row.channel)}`,
-              t.retry,
-            ),
-        },
+        actionsColumn(words, (row) =>
+          button(
+            'receipt',
+            html`${hiddenField('request', row.request_id)}${hiddenField('channel', row.channel)}`,
+            t.retry,
+          ),
+        ),
       ],
       rows,
     )}
@@ -265,7 +263,7 @@ function planTable(words: Words, rows: StuckPlan[], now: Date): Html {
         },
         { name: t.why, cell: ({ failure }) => t.planFailures[failure] },
         { name: t.since, cell: ({ failed_at }) => ago(words, failed_at, now) },
-        { name: '', cell: ({ id }) => button('plan', hiddenField('plan', id), t.retry) },
+        actionsColumn(words, ({ id }) => button('plan', hiddenField('plan', id), t.retry)),
       ],
       rows,
     )}

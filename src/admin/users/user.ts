@@ -19,7 +19,7 @@ import { listPasskeys, type Passkey, removePasskeysOf } from '../../users/passke
 import type { Team } from '../../users/read.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { flashOf } from '../../web/flash.ts';
-import { emptyState, table } from '../../web/table.ts';
+import { actionsColumn, emptyState, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import { onOff } from '../partners/partners.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
@@ -140,7 +140,7 @@ function sessionTable(words: Words, { id: userId }: ListedUser, rows: SessionVie
       { name: t.from, cell: ({ ip }) => ip },
       { name: t.since, cell: ({ created_at }) => instant(words, created_at) },
       { name: t.lastSeen, cell: ({ last_seen_at }) => instant(words, last_seen_at) },
-      { name: '', cell: ({ id }) => (isSelf ? null : out(id)) },
+      actionsColumn(words, ({ id }) => (isSelf ? null : out(id))),
     ],
     rows,
   );

@@ -21,7 +21,7 @@ import { sendNotFound } from '../../web/error-page.ts';
 import { type Filter, filters } from '../../web/filters.ts';
 import { flashOf } from '../../web/flash.ts';
 import { oneOf } from '../../web/query.ts';
-import { emptyState, pager, table } from '../../web/table.ts';
+import { actionsColumn, emptyState, pager, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 import { userPath, userState } from './user.ts';
@@ -183,7 +183,7 @@ function userTable(call: AdminCall, rows: ListedUser[], now: Date): Html {
         cell: ({ last_sign_in_at: at }) => (at === null ? t.never : ago(words, at, now)),
       },
       { name: admin.state, cell: (user) => userState(words, user) },
-      { name: '', cell: (user) => (user.id === call.operator.userId ? t.yourself : switchForm(words, user)) },
+      actionsColumn(words, (user) => (user.id === call.operator.userId ? t.yourself : switchForm(words, user))),
     ],
     rows,
   );

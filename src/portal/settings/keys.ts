@@ -22,7 +22,7 @@ import { flashOf } from '../../web/flash.ts';
 import { formKeyField, formKeyOf } from '../../web/form-key.ts';
 import { readQuery } from '../../web/query.ts';
 import { notice } from '../../web/shell.ts';
-import { csvLink, emptyState, pager, table } from '../../web/table.ts';
+import { actionsColumn, csvLink, emptyState, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
@@ -191,22 +191,20 @@ function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | 
         name: keys.state,
         cell: (row) => stateOf(words, row, now),
       },
-      {
-        name: '',
-        cell: ({ id, hint, revoked_at }) =>
-          revokePath !== null && revoked_at === null
-            ? confirmButton(
-                {
-                  label: keys.revoke,
-                  title: fill(keys.revokeTitle, { hint }),
-                  consequence: keys.revokeRest,
-                  action: revokePath,
-                  danger: true,
-                },
-                hiddenField('key', id),
-              )
-            : null,
-      },
+      actionsColumn(words, ({ id, hint, revoked_at }) =>
+        revokePath !== null && revoked_at === null
+          ? confirmButton(
+              {
+                label: keys.revoke,
+                title: fill(keys.revokeTitle, { hint }),
+                consequence: keys.revokeRest,
+                action: revokePath,
+                danger: true,
+              },
+              hiddenField('key', id),
+            )
+          : null,
+      ),
     ],
     rows,
   );

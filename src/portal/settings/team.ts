@@ -21,7 +21,7 @@ import { UserRefusal, type UserRefusalReason } from '../../users/refusal.ts';
 import { roleOptions } from '../../users/role-options.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
-import { csvLink, table } from '../../web/table.ts';
+import { actionsColumn, csvLink, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
@@ -171,16 +171,16 @@ function userTable(call: PortalCall, users: User[], holders: Set<string>, now: D
         name: team.lastSignIn,
         cell: ({ last_sign_in_at: at }) => (at ? ago(words, at, now) : null),
       },
-      {
-        name: '',
-        cell: (user) =>
+      actionsColumn(
+        call.words,
+        (user) =>
           html`
             <div class="row">
               ${holders.has(user.id) && user.id !== self.userId && passkeysForm(call, user)}
               ${switchForm(call, user)}
             </div>
           `,
-      },
+      ),
     ],
     users,
   );

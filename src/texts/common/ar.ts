@@ -58,6 +58,7 @@ export const ar: CommonTexts<'ar'> = {
     reset: 'مسح عوامل التصفية',
     all: 'الكل',
     csv: 'تنزيل بصيغة CSV',
+    actions: 'الإجراءات',
     test: 'اختبار',
     live: 'فعلي',
     mode: 'الوضع',

@@ -44,6 +44,7 @@ export const de: CommonTexts<'de'> = {
     reset: 'Filter zurücksetzen',
     all: 'Alle',
     csv: 'Als CSV herunterladen',
+    actions: 'Aktionen',
     test: 'Test',
     live: 'Live',
     mode: 'Modus',

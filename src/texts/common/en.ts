@@ -43,6 +43,8 @@ export const en = {
     reset: 'Clear filters',
     all: 'All',
     csv: 'Download as CSV',
+    /** The heading of a column of buttons, which only screen readers say. */
+    actions: 'Actions',
     test: 'Test',
     live: 'Live',
     mode: 'Mode',

@@ -48,6 +48,7 @@ export const es: CommonTexts<'es'> = {
     reset: 'Borrar filtros',
     all: 'Todos',
     csv: 'Descargar como CSV',
+    actions: 'Acciones',
     test: 'Prueba',
     live: 'Real',
     mode: 'Modo',

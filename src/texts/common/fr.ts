@@ -48,6 +48,7 @@ export const fr: CommonTexts<'fr'> = {
     reset: 'Effacer les filtres',
     all: 'Tous',
     csv: 'Télécharger en CSV',
+    actions: 'Actions',
     test: 'Test',
     live: 'Réel',
     mode: 'Mode',

@@ -44,6 +44,7 @@ export const hi: CommonTexts<'hi'> = {
     reset: 'फ़िल्टर हटाएँ',
     all: 'सभी',
     csv: 'CSV के रूप में डाउनलोड करें',
+    actions: 'कार्रवाइयाँ',
     test: 'टेस्ट',
     live: 'लाइव',
     mode: 'मोड',

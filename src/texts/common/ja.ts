@@ -44,6 +44,7 @@ export const ja: CommonTexts<'ja'> = {
     reset: '絞り込みを解除',
     all: 'すべて',
     csv: 'CSV をダウンロード',
+    actions: '操作',
     test: 'テスト',
     live: '本番',
     mode: 'モード',

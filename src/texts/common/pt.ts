@@ -48,6 +48,7 @@ export const pt: CommonTexts<'pt'> = {
     reset: 'Limpar filtros',
     all: 'Todos',
     csv: 'Baixar como CSV',
+    actions: 'Ações',
     test: 'Teste',
     live: 'Produção',
     mode: 'Modo',

@@ -6,7 +6,7 @@ import { confirmButton, form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
-import { table } from '../../web/table.ts';
+import { actionsColumn, table } from '../../web/table.ts';
 import type { Realm } from '../realm.ts';
 import type { Passkey } from './passkeys.ts';
 import { isPasskeyRefusal } from './refusal.ts';
@@ -87,10 +87,7 @@ function passkeyTable(words: Words, path: string, passkeys: Passkey[], fresh: bo
         name: t.lastUsed,
         cell: ({ last_used_at }) => (last_used_at === null ? t.never : instant(words, last_used_at)),
       },
-      {
-        name: '',
-        cell: ({ id, name }) => (fresh ? confirmButton(question(name), hiddenField('id', id)) : null),
-      },
+      actionsColumn(words, ({ id, name }) => (fresh ? confirmButton(question(name), hiddenField('id', id)) : null)),
     ],
     passkeys,
   );
