@@ -125,12 +125,15 @@ export function sendPage(reply: FastifyReply, status: number, page: Page): Fasti
   const chosen = chosenLanguage(reply.request.query);
   if (chosen) reply.header('set-cookie', `${languageCookie}=${chosen}; Path=/; Max-Age=31536000; SameSite=Lax`);
   const { hasPlayMoney } = reply.server;
-  return sendCompressed(reply, layout(page, nonce, { hasPlayMoney, query: queryOf(reply.request) }));
+  return sendCompressed(reply, layout(page, nonce, { hasPlayMoney, query: queryOf(reply.request, page) }));
 }
 
-/** The query of a page's address; none for the answer to a form, which another address has. */
-function queryOf({ method, query }: FastifyRequest): Record<string, string> {
-  return method === 'GET' ? readQuery(query, Object.keys(query ?? {})) : {};
+/**
+ * The query of a page's address. None for the answer to a form, which another address has, and none for pages that
+ * strangers open: nobody can put anything on them.
+ */
+function queryOf({ method, query }: FastifyRequest, { frame }: Page): Record<string, string> {
+  return frame && method === 'GET' ? readQuery(query, Object.keys(query ?? {})) : {};
 }
 
 /** Compresses a page if the client accepts gzip. Pages are small, so this is done synchronously. */
