@@ -100,10 +100,13 @@ test('a new partner’s overview → shows a first call to paste', async () => {
 test('a chart › one stop of the Tab key; the arrow keys go through its columns, and each says its values', async () => {
   const { partner, test: scope } = await makePartner(fixtures.db);
   const merchant = await makeMerchant(fixtures.db, scope);
-  const row = await makeRequest(fixtures.db, scope, merchant, { fiatInt: 4_200 });
-  await fixtures.db.sql`
-    update requests set proof_status = 'verified', proof_verified_at = now(), tx_hash = ${`0x${'ab'.repeat(32)}`},
-      payer_address = wallet_address where id = ${row.id}`;
+  const makePaid = async () => {
+    const row = await makeRequest(fixtures.db, scope, merchant, { fiatInt: 4_200 });
+    await fixtures.db.sql`
+      update requests set proof_status = 'verified', proof_verified_at = now(), tx_hash = ${`0x${'ab'.repeat(32)}`},
+        payer_address = wallet_address where id = ${row.id}`;
+  };
+  await makePaid();
   const page = await openPage(partner.id);
   await page.goto(`${url}/portal?days=90`);
   const columns = page.locator('.chart svg [aria-label]');
@@ -129,6 +132,8 @@ test('a chart › one stop of the Tab key; the arrow keys go through its columns
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('Tab');
   assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'SUMMARY');
+  await makePaid();
+  await columns.last().and(page.getByLabel('€84.00')).waitFor();
   await page.keyboard.press('Shift+Tab');
   assert.equal(await focused(), await named(88), 'the way back leads to the same column');
   await look(page, 'chart');

@@ -2,6 +2,8 @@
  * Charts: one stop of the Tab key each, in which the arrow keys go from column to column. The column that has the focus
  * or the pointer says its values above the drawing.
  */
+import { onRenewed } from './regions.ts';
+
 const steps: Record<string, (at: number, last: number) => number> = {
   ArrowLeft: (at) => at - 1,
   ArrowRight: (at) => at + 1,
@@ -30,12 +32,28 @@ document.addEventListener('keydown', (event) => {
   const columns = columnsOf(chart);
   columns[step(columns.indexOf(column), columns.length - 1)]?.focus();
 });
+/** Which column of a chart, by the chart's name, is its stop of the Tab key. */
+const stops = new Map<string | null, number>();
+
+function moveStop(chart: Element, to: number): void {
+  for (const [at, column] of columnsOf(chart).entries()) column.tabIndex = at === to ? 0 : -1;
+}
+
 document.addEventListener('focusin', (event) => {
   const column = columnAt(event);
   const chart = column?.closest('.chart');
   if (!column || !chart) return;
-  for (const one of columnsOf(chart)) one.tabIndex = one === column ? 0 : -1;
+  const at = columnsOf(chart).indexOf(column);
+  stops.set(chart.ariaLabel, at);
+  moveStop(chart, at);
   showValues(column);
+});
+// A chart that is replaced keeps its stop.
+onRenewed((place) => {
+  for (const chart of place.querySelectorAll('.chart')) {
+    const at = stops.get(chart.ariaLabel);
+    if (at !== undefined && at < columnsOf(chart).length) moveStop(chart, at);
+  }
 });
 document.addEventListener('pointerover', (event) => {
   const column = columnAt(event);
