@@ -35,12 +35,13 @@ export function openRegistry(ctx: Context): Registry {
     });
   databaseGauge(ctx, registry);
   clockGauge(ctx, registry);
+  const readLags = forOneScrape(() => selectLags(ctx.db.sql));
   gauge(
     'quittance_chain_lag_blocks',
     'Blocks between the provider’s head and the last block read',
     ['chain_id'],
     async (self) => {
-      for (const { chainId, blocks } of await selectLags(ctx.db.sql)) self.set({ chain_id: chainId }, blocks);
+      for (const { chainId, blocks } of await readLags()) self.set({ chain_id: chainId }, blocks);
     },
   );
   gauge(
@@ -49,7 +50,7 @@ export function openRegistry(ctx: Context): Registry {
     ['chain_id'],
     async (self) => {
       const ids = allChains(ctx.chains).map(({ chainId }) => String(chainId));
-      for (const { chainId, ageSeconds } of await selectLags(ctx.db.sql))
+      for (const { chainId, ageSeconds } of await readLags())
         if (ids.includes(chainId)) self.set({ chain_id: chainId }, ageSeconds);
     },
   );
