@@ -124,6 +124,38 @@ test('Money that comes before the next attempt is charged by it, once', async ()
   assert.equal(await of.balance(payer.address), 50_000_000n - BigInt(request?.usdc_micro ?? 0));
 });
 
+test('A charge waits for its next attempt → the later ones of its plan are due with it, so that no look for work reads them before', async () => {
+  const plan = await of.plan({ period: 'day' });
+  const payer = await of.payer(0n);
+  await of.agree(plan, payer);
+  await of.turn();
+  for (let day = 0; day < 2; day++) {
+    await of.forward(dayMs + minuteMs);
+    await of.turn();
+  }
+  const [first, ...others] = await of.collections(plan);
+  assert.ok(first?.due_at && first.due_at > of.clock.now());
+  assert.deepEqual(
+    others.map(({ state, due_at }) => [state, due_at]),
+    Array(2).fill(['waiting', first.due_at]),
+  );
+  await of.node.fund(payer.address, 100_000_000n);
+  for (let day = 0; day < 4; day++) {
+    await of.forward(dayMs);
+    await of.collect();
+    await of.collect();
+  }
+  const ended = (await of.collections(plan)).map(({ state, ended_at }) => ({ state, at: ended_at?.getTime() ?? 0 }));
+  assert.ok(
+    ended.every(({ state }) => state === 'charged'),
+    'none is forgotten',
+  );
+  assert.deepEqual(
+    ended.map(({ at }) => at),
+    ended.map(({ at }) => at).toSorted((a, b) => a - b),
+  );
+});
+
 test('Without an allowance a charge fails and the customer is mailed; once the payer sets one by a transaction, it succeeds', async () => {
   const plan = await of.plan();
   const payer = await of.payer(50_000_000n);

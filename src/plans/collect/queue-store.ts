@@ -49,6 +49,41 @@ export function takeDue(
     returning c.partner_id, c.test_mode, c.request_id, c.due_at`;
 }
 
+/**
+ * Postpones due charges that wait for an earlier one of their plan until that one is tried again: it cannot end before,
+ * unless they end with it. So they are not read again by every look for work until then. Not those whose earlier charge
+ * is taken, or due before `soon`.
+ *
+ * @param ofOne how many charges of one partner and mode are looked at
+ * @returns how many were postponed
+ */
+export async function updateBlocked(
+  { sql }: Database,
+  chainId: number,
+  { now, soon, ofOne }: { now: Date; soon: Date; ofOne: number },
+): Promise<number> {
+  const { count } = await sql`
+    update collections c set due_at = k.earlier_at
+    from (
+      select b.partner_id, b.test_mode, b.request_id, earlier.due_at as earlier_at
+      from partners w cross join (values (false), (true)) mode (test)
+        cross join lateral (
+          select o.partner_id, o.test_mode, o.request_id, o.plan_id, o.number from collections o
+          where o.chain_id = ${chainId} and o.partner_id = w.id and o.test_mode = mode.test and o.state = 'waiting'
+            and o.due_at <= ${now}
+          order by o.due_at limit ${ofOne}) due
+        cross join lateral (
+          select e.state, e.due_at from collections e
+          where e.partner_id = due.partner_id and e.test_mode = due.test_mode and e.plan_id = due.plan_id
+            and e.number < due.number and e.state in ('waiting', 'sent')
+          order by e.number limit 1) earlier
+        join collections b on (b.partner_id, b.test_mode, b.request_id) = (due.partner_id, due.test_mode, due.request_id)
+      where earlier.state = 'waiting' and earlier.due_at > ${soon} and b.state = 'waiting' and b.due_at <= ${now}
+      for update of b skip locked) k
+    where (c.partner_id, c.test_mode, c.request_id) = (k.partner_id, k.test_mode, k.request_id)`;
+  return count;
+}
+
 /** A charge whose transaction the chain has decided. */
 export type DecidedRow = CollectionRow & {
   relay_state: 'final' | 'reverted' | 'lost';

@@ -7,7 +7,7 @@ import { workThrough } from '../../lib/concurrency/work-through.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { type Attempt, attemptAll } from './attempt.ts';
 import { type PermitOf, selectKnown, selectMandates, selectPermits } from './known-store.ts';
-import { collectionsDue, selectDecided, takeDue, updateCharged, updateReturned } from './queue-store.ts';
+import { collectionsDue, selectDecided, takeDue, updateBlocked, updateCharged, updateReturned } from './queue-store.ts';
 
 export { collectionsDue };
 
@@ -21,13 +21,15 @@ const maxGroups = 12;
 /** How long other nodes leave a taken charge alone; after a crash it is taken again. */
 const leaseMs = minuteMs;
 const decidedBatch = 500;
+/** How many due charges of one partner a pass looks at, for those that wait for an earlier one of their plan. */
+const maxBlocked = 500;
 
 /**
  * Makes the due charges of a chain and ends those that the chain has decided. Alternates between partners; charges of
  * one partner that are taken together are made together, in parallel with those of others. A charge that fails is
  * stored as failed and delays no other.
  *
- * @returns how many transactions were sent or decided
+ * @returns how many transactions were sent or decided, and how many charges wait for an earlier one of their plan
  */
 export async function collectDue(ctx: Context, chain: ChainConfig, signal: AbortSignal): Promise<number> {
   const decided = await settleDecided(ctx, chain);
@@ -53,7 +55,14 @@ export async function collectDue(ctx: Context, chain: ChainConfig, signal: Abort
       return true;
     },
   );
-  return decided + sent;
+  return decided + sent + (await postponeBlocked(ctx, chain));
+}
+
+/** A charge that is taken ends soon: what waits for it is left as it is, and follows at once. */
+function postponeBlocked(ctx: Context, chain: ChainConfig): Promise<number> {
+  const now = ctx.clock.now();
+  const soon = new Date(now.getTime() + 2 * leaseMs);
+  return updateBlocked(ctx.db, chain.chainId, { now, soon, ofOne: maxBlocked });
 }
 
 /** Those of the relayer's addresses that can send now, so that one without coin does not delay another's charges. */
