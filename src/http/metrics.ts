@@ -35,10 +35,14 @@ export function openRegistry(ctx: Context): Registry {
     });
   databaseGauge(ctx, registry);
   clockGauge(ctx, registry);
-  const readLags = forOneScrape(() => selectLags(ctx.db.sql));
+  // What was read last of a chain that was removed from CHAINS_FILE would stand there for ever.
+  const chainIds = allChains(ctx.chains).map(({ chainId }) => String(chainId));
+  const readLags = forOneScrape(async () =>
+    (await selectLags(ctx.db.sql)).filter(({ chainId }) => chainIds.includes(chainId)),
+  );
   gauge(
     'quittance_chain_lag_blocks',
-    'Blocks between the provider’s head and the last block read',
+    'Blocks between the provider’s head and the last block read of each chain in CHAINS_FILE',
     ['chain_id'],
     async (self) => {
       for (const { chainId, blocks } of await readLags()) self.set({ chain_id: chainId }, blocks);
@@ -49,9 +53,7 @@ export function openRegistry(ctx: Context): Registry {
     'Age of the last block read of each chain in CHAINS_FILE',
     ['chain_id'],
     async (self) => {
-      const ids = allChains(ctx.chains).map(({ chainId }) => String(chainId));
-      for (const { chainId, ageSeconds } of await readLags())
-        if (ids.includes(chainId)) self.set({ chain_id: chainId }, ageSeconds);
+      for (const { chainId, ageSeconds } of await readLags()) self.set({ chain_id: chainId }, ageSeconds);
     },
   );
   gauge(

@@ -244,6 +244,25 @@ test('GET /metrics › without the database → says so beside what the process 
   }
 });
 
+test('GET /metrics › a chain that was removed while its reader was far behind → is not behind for ever', async () => {
+  const kept = 31337;
+  for (const id of [kept, 990_001])
+    await app.ctx.db.sql`
+      insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
+      values (${id}, 1, 100, '0x00', now(), 900, 90, now())`;
+  const chains = { test: [idleChain(kept)], live: [] };
+  try {
+    await withNode({ chains }, { token }, async ({ url }) => {
+      const { text } = await send(url, 'GET', '/metrics', bearer);
+      assert.deepEqual(text.match(/^quittance_chain_lag_blocks\{.*$/gm), [
+        `quittance_chain_lag_blocks{chain_id="${kept}"} 800`,
+      ]);
+    });
+  } finally {
+    await app.ctx.db.sql`delete from chain_cursors where chain_id in (${kept}, 990001)`;
+  }
+});
+
 test('GET /metrics › calls are counted, and probes are not, or many of them would hide that calls fail', async () => {
   await withNode({}, { token }, async ({ url }) => {
     const counted = async () => {
