@@ -77,7 +77,7 @@ function layout(page: Page, nonce: string, { hasPlayMoney, query }: Surroundings
       </head>
       <body${page.frame && html` class="framed"`}>
         <a class="skip" href="#main">${common.skip}</a>
-        ${banner !== null && html`<p class="banner" role="note"><strong>${banner}</strong> ${common.testModeRest}</p>`}
+        ${banner !== null && testBanner(banner, common.testModeRest)}
         ${page.frame?.before}
         <main id="main" tabindex="-1" class="${page.frame ? 'wide' : 'column'}">${page.body}</main>
         ${page.path !== undefined && languageSwitch(words, page.path, query)}
@@ -85,6 +85,11 @@ function layout(page: Page, nonce: string, { hasPlayMoney, query }: Surroundings
     </html>
   `.text;
 }
+
+/** A landmark with a name, so that those who move from landmark to landmark find it. */
+const testBanner = (name: string, rest: string): Html => html`
+  <section class="banner" aria-labelledby="money"><strong id="money">${name}</strong> ${rest}</section>
+`;
 
 /** The title of the tab: the page's title and its owner, such as `Requests · Acme`. */
 function tabTitle({ title, whose, branding }: Page): string {

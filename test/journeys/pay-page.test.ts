@@ -78,7 +78,7 @@ test('A live request has no test banner; on the sandbox’s own chain it says th
   const { html } = await pay(row.id);
   assert.ok(!html.includes('Test mode'));
   assert.ok(html.includes('Chain 31338'));
-  assert.match(html, /<p class="banner" role="note"><strong>Sandbox\.<\/strong> No real money moves on this page\./);
+  assert.match(html, /<strong id="money">Sandbox\.<\/strong> No real money moves on this page\./);
   for (const config of [testConfig({ chains: app.ctx.chains }), testConfig({ sandbox: false })]) {
     const real = await buildServer(testContext(app.db, { config }));
     const url = await real.listen({ host: '127.0.0.1', port: 0 });
