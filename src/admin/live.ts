@@ -4,7 +4,6 @@ import { listenForChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
 import { Places } from '../lib/concurrency/places.ts';
 import { isStillIn } from '../users/enter.ts';
-import { adminRealm } from '../users/realm.ts';
 import { maxStreamsOfOne, sendEvents } from '../web/event-stream.ts';
 import type { AdminPages } from './route.ts';
 
@@ -21,14 +20,14 @@ const listenings = new WeakMap<Database, Listening>();
 /** `GET /admin/events` (server-sent events): reports that something has changed, for any partner. */
 export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
   const streams = { places: new Places(maxStreams, maxStreamsOfOne), ending, log: ctx.log };
-  pages.page({ url: adminEventsPath }, ({ operator, request, reply }) =>
+  pages.page({ url: adminEventsPath }, ({ operator, reply }) =>
     sendEvents(reply, streams, [operator.userId], () => ({
       watch: (wake, onError) => [
         wakeSoon(ctx, wake, onError),
         watchTrouble(ctx, 'test', wake),
         watchTrouble(ctx, 'live', wake),
       ],
-      goesOn: () => isStillIn(ctx, adminRealm, request, operator),
+      goesOn: () => isStillIn(ctx, operator),
     })),
   );
 }

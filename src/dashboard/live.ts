@@ -1,10 +1,11 @@
+import { isMerchantStillIn } from '../auth/merchant-session.ts';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { Places } from '../lib/concurrency/places.ts';
 import { isUuid } from '../lib/ids.ts';
 import { readByMerchant } from '../requests/lists/by-merchant.ts';
 import { maxStreams, maxStreamsOfOne, type Reported, sendEvents } from '../web/event-stream.ts';
-import { type MerchantPages, type MerchantVisit, merchantSessionOf } from './route.ts';
+import type { MerchantPages, MerchantVisit } from './route.ts';
 
 /** A partner can have any number of merchants, so all of them together also have a limit. */
 const maxOfPartner = 1_000;
@@ -23,7 +24,7 @@ export function dashboardEvents(pages: MerchantPages, ctx: Context, ending: Abor
   });
 }
 
-async function reportTo(ctx: Context, { session, request, query }: MerchantVisit): Promise<Reported> {
+async function reportTo(ctx: Context, { session, query }: MerchantVisit): Promise<Reported> {
   const { scope, accountId } = session;
   const { request: id } = query(['request']);
   const requestId = isUuid(id) ? id.toLowerCase() : null;
@@ -44,7 +45,7 @@ async function reportTo(ctx: Context, { session, request, query }: MerchantVisit
       return [watchScope(ctx.db, watcher, onError)];
     },
     goesOn: async () => {
-      if ((await merchantSessionOf(ctx, request, false))?.id !== session.id) return false;
+      if (!(await isMerchantStillIn(ctx, session.id))) return false;
       watcher.chains = await isAttached();
       return true;
     },

@@ -55,7 +55,7 @@ export function declareDashboardPages(
   return {
     open: area('public', null, async (request) => ({ fields: fieldsIn(request) })),
     signedIn: area('session', {}, async (request, reply) => {
-      const session = await merchantSessionOf(ctx, request, showsSomebody(request));
+      const session = await merchantSessionOf(ctx, request);
       const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
       if (session && merchant) {
         const group = `merchants of ${session.scope.partnerId}`;
@@ -69,18 +69,10 @@ export function declareDashboardPages(
   };
 }
 
-/**
- * The session of the merchant who is signed in with a browser; null if there is none.
- *
- * @param inUse whether the call counts as activity, which extends the session
- */
-export async function merchantSessionOf(
-  ctx: Context,
-  request: FastifyRequest,
-  inUse: boolean,
-): Promise<MerchantSession | null> {
+/** The session of the merchant who is signed in with a browser; null if there is none. */
+export async function merchantSessionOf(ctx: Context, request: FastifyRequest): Promise<MerchantSession | null> {
   const token = sessionToken(request, ctx.config, 'merchant');
-  return token === null ? null : readMerchantSession(ctx, token, request.ownHost, inUse);
+  return token === null ? null : readMerchantSession(ctx, token, request.ownHost, showsSomebody(request));
 }
 
 /** The fields that were sent once. Our forms repeat no field, so repeated ones are dropped. */

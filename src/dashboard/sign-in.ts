@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { clientOf } from '../auth/client.ts';
 import { knownBrowser, letMerchantIn } from '../auth/known-browser.ts';
 import { takeReturnPath } from '../auth/return-path.ts';
-import { sessionToken, showsSomebody } from '../auth/session-cookie.ts';
+import { sessionToken } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { html } from '../lib/text/html.ts';
 import { MerchantRefusal, refusalToShow, signAgain } from '../merchants/refusal.ts';
@@ -21,7 +21,7 @@ import { sendOpenPage, walletsElsewhere } from './show.ts';
 /** Signing in with a wallet: first its address, then its signature. */
 export function merchantSignInPages(pages: OpenPages, ctx: Context): void {
   pages.page({ url: signInPath }, async ({ request, reply }) => {
-    if (await merchantSessionOf(ctx, request, showsSomebody(request))) return reply.redirect('/dashboard', 303);
+    if (await merchantSessionOf(ctx, request)) return reply.redirect('/dashboard', 303);
     return showConnect(ctx, reply, {}, null);
   });
   pages.form({ url: `${signInPath}/wallet` }, (visit) => takeWallet(ctx, visit));

@@ -6,7 +6,6 @@ import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { readRequest } from '../requests/read.ts';
 import { isStillIn } from '../users/enter.ts';
-import { portalRealm } from '../users/realm.ts';
 import { maxStreams, maxStreamsOfOne, type Reported, sendEvents } from '../web/event-stream.ts';
 import type { PortalCall, PortalPages } from './route.ts';
 
@@ -31,7 +30,7 @@ export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSign
   );
 }
 
-async function reportTo(ctx: Context, { user, scope, query, request }: PortalCall): Promise<Reported> {
+async function reportTo(ctx: Context, { user, scope, query }: PortalCall): Promise<Reported> {
   const { request: id, account } = query(['request', 'account']);
   const requestId = isUuid(id) ? id.toLowerCase() : null;
   // Only the page of one request shows confirmations, and only until the request is paid.
@@ -52,7 +51,7 @@ async function reportTo(ctx: Context, { user, scope, query, request }: PortalCal
       return [watchScope(ctx.db, watcher, onError), watchTrouble(ctx, modeOf(scope.testMode), wake)];
     },
     goesOn: async () => {
-      if (!(await isStillIn(ctx, portalRealm, request, user))) return false;
+      if (!(await isStillIn(ctx, user))) return false;
       watcher.chains = await isAttached();
       return true;
     },

@@ -20,20 +20,12 @@ import type { Realm } from './realm.ts';
 /** The user who is signed in to a realm with this browser; null if nobody is, or not on this host. */
 export async function signedIn<K extends UserKind>(
   ctx: Context,
-  realm: Realm<K>,
-  request: FastifyRequest,
-): Promise<SignedIn<K> | null> {
-  return readPerson(ctx, realm, request, showsSomebody(request));
-}
-
-async function readPerson<K extends UserKind>(
-  ctx: Context,
   { kind }: Realm<K>,
   request: FastifyRequest,
-  inUse: boolean,
 ): Promise<SignedIn<K> | null> {
   const token = sessionToken(request, ctx.config, kind);
-  return token === null ? null : readUserSession(ctx, kind, token, hostOwner(ctx.config, request.headers.host), inUse);
+  if (token === null) return null;
+  return readUserSession(ctx, kind, token, hostOwner(ctx.config, request.headers.host), showsSomebody(request));
 }
 
 /** The user who is signed in, like `signedIn`. A visitor who is not is redirected to the sign-in: null. */
@@ -53,14 +45,8 @@ export async function enter<K extends UserKind>(
 }
 
 /** Whether the session of a long-running call is still valid, and its user still has the same permissions. */
-export async function isStillIn(
-  ctx: Context,
-  realm: Realm,
-  request: FastifyRequest,
-  began: PartnerUser | Operator,
-): Promise<boolean> {
-  const person = await readPerson(ctx, realm, request, false);
-  return person !== null && person.sessionId === began.sessionId && roleOf(person) === roleOf(began);
+export function isStillIn(ctx: Context, person: PartnerUser | Operator): Promise<boolean> {
+  return isUserStillIn(ctx, person, roleOf(person));
 }
 
 const roleOf = (person: PartnerUser | Operator) => (person.kind === 'partner_user' ? person.role : null);
@@ -68,7 +54,7 @@ const roleOf = (person: PartnerUser | Operator) => (person.kind === 'partner_use
 const readerOf = (ctx: Context, person: PartnerUser | Operator): Reader => ({
   id: person.userId,
   group: person.kind === 'partner_user' ? person.partner.id : 'operators',
-  isStillIn: () => isUserStillIn(ctx, person, roleOf(person)),
+  isStillIn: () => isStillIn(ctx, person),
 });
 
 /** A signed-in user as an actor for the audit log. */
