@@ -30,6 +30,20 @@ test('AttemptLimit › each subject is counted separately, and all counts restar
   assert.equal(limit.take('a', at(60)), true);
 });
 
+test('AttemptLimit › a call began before the window and waited → nobody regains attempts in it', () => {
+  const limit = new AttemptLimit(2, 60_000);
+  const useUp = () => ['a', 'a', 'a'].map((subject) => limit.take(subject, at(61)));
+  assert.deepEqual(useUp(), [true, true, false]);
+  assert.equal(limit.take('late', at(59)), true);
+  assert.deepEqual(useUp(), [false, false, false]);
+  assert.deepEqual([limit.take('late', at(59)), limit.take('late', at(62))], [true, false], 'it counts in the newer');
+});
+
+test('AttemptLimit › the clock is set back by more than a window → counts restart', () => {
+  const limit = new AttemptLimit(1, 60_000);
+  assert.deepEqual([limit.take('a', at(180)), limit.take('a', at(59))], [true, true]);
+});
+
 const madeUp = Array.from({ length: 10_000 }, (_, i) => `made up ${i}`);
 
 test('AttemptLimit › somebody invents any number of subjects → a new one is served, with the same limit as all', () => {

@@ -29,7 +29,9 @@ export class AttemptLimit {
   /** Counts one attempt; false when the subject, or those that share its counter, have used up the window. */
   take(subject: string, now: Date): boolean {
     const windowStart = now.getTime() - (now.getTime() % this.#windowMs);
-    if (windowStart !== this.#windowStart) {
+    // A call that began before the window and waited since counts in it. Were the counts restarted for such a call,
+    // and again for the next, everybody would regain their attempts. A clock that is set back further restarts them.
+    if (windowStart > this.#windowStart || windowStart < this.#windowStart - this.#windowMs) {
       this.#windowStart = windowStart;
       this.#counts = new Map();
       this.#shared = null;
