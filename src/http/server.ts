@@ -17,6 +17,7 @@ import type { Context } from '../context.ts';
 import { dashboardPages } from '../dashboard/pages.ts';
 import type { Database } from '../db/connection.ts';
 import { type Refusal, refuse } from '../errors.ts';
+import { withoutPort } from '../lib/networks.ts';
 import { areStorable } from '../lib/text/storable.ts';
 import { maxUserAgent } from '../lib/text/user-agent.ts';
 import { merchantRoutes } from '../merchants/routes.ts';
@@ -119,6 +120,7 @@ function beginCalls(app: FastifyInstance, begin: Begin): void {
     // the client disconnects.
     void request.socket.remoteAddress;
     cutUserAgent(request);
+    cutPorts(request);
     begin(request, reply);
     if (!hasOneHost(request)) throw refuse('malformed_http');
   });
@@ -189,6 +191,19 @@ function hasOneHost({ raw }: FastifyRequest): boolean {
 /** Shortens the user agent, so that code that matches or stores it need not check its length. */
 function cutUserAgent({ raw: { headers } }: FastifyRequest): void {
   if (headers['user-agent'] !== undefined) headers['user-agent'] = headers['user-agent'].slice(0, maxUserAgent);
+}
+
+/**
+ * Some proxies, such as Azure's Application Gateway, write the port beside an address. Each connection of a client would
+ * then count as another client, and a proxy in front of another would not be recognised.
+ */
+function cutPorts({ raw: { headers } }: FastifyRequest): void {
+  const forwarded = headers['x-forwarded-for'];
+  if (typeof forwarded !== 'string' || !forwarded.includes(':')) return;
+  headers['x-forwarded-for'] = forwarded
+    .split(',')
+    .map((address) => withoutPort(address.trim()))
+    .join(', ');
 }
 
 function unknownAddress({ url }: FastifyRequest): Refusal {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inNetworks, namesThisMachine } from './networks.ts';
+import { inNetworks, namesThisMachine, withoutPort } from './networks.ts';
 
 test('a network holds its addresses, IPv4 in either form, and nothing that is no address', () => {
   const isInside = inNetworks(['10.0.0.0/8', 'fd00::/8', '192.0.2.7/32']);
@@ -44,4 +44,13 @@ test('this machine is localhost, what lies below it, and loopback addresses; nam
     '.localhost',
   ];
   for (const host of others) assert.equal(namesThisMachine(host), false, host);
+});
+
+test('a port is cut off an address, and nothing else', () => {
+  assert.equal(withoutPort('192.0.2.7:4711'), '192.0.2.7');
+  assert.equal(withoutPort('[2001:DB8::7]:4711'), '2001:DB8::7');
+  assert.equal(withoutPort('[::ffff:192.0.2.7]'), '::ffff:192.0.2.7');
+  for (const text of ['192.0.2.7', '2001:db8::7', '2001:db8::4711', 'unknown', 'host:80', '192.0.2.7:', '[]:1', '']) {
+    assert.equal(withoutPort(text), text);
+  }
 });

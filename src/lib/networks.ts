@@ -25,3 +25,11 @@ export const isLoopback = inNetworks(loopback);
 export function namesThisMachine(host: string): boolean {
   return /^(?:.+\.)?localhost$/i.test(host) || isLoopback(host.replace(/^\[|\]$/g, ''));
 }
+
+const withPort = /^(?:(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}|\[([\da-f:.]{2,45})\](?::\d{1,5})?)$/i;
+
+/** An address without the port that stands beside it in `192.0.2.7:4711` and `[2001:db8::7]:4711`. */
+export function withoutPort(address: string): string {
+  const [, ipv4, ipv6] = withPort.exec(address) ?? [];
+  return ipv4 ?? ipv6 ?? address;
+}

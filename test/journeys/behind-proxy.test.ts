@@ -73,6 +73,18 @@ test('Behind a trusted proxy › attempts are limited per customer, not for all 
   assert.equal(await mayTry(trusting, '198.51.100.1, 203.0.113.8'), false, 'a forged first hop is no way out');
 });
 
+test('Behind proxies that write ports › each customer’s address counts, not each connection', async () => {
+  const ofNetwork = (n: number) => [`203.0.113.30:${40_000 + n}`, `203.0.113.30, 10.1.2.3:${40_000 + n}`];
+  const ways = Array.from({ length: 31 }, (_, n) => ofNetwork(n)).flat();
+  const tries = await Promise.all(ways.map((way) => mayTry(trusting, way)));
+  assert.equal(tries.filter(Boolean).length, 60);
+  assert.equal(await mayTry(trusting, '203.0.113.31:40000'), true);
+  const ofHome = Array.from({ length: 61 }, (_, n) => `[2001:db8:0:1::${n}]:${50_000 + n}`);
+  const others = await Promise.all(ofHome.map((way) => mayTry(trusting, way)));
+  assert.equal(others.filter(Boolean).length, 60);
+  assert.equal(await acceptTerms(trusting, '203.0.113.32:4711'), '203.0.113.32');
+});
+
 const stateOf = async (id: string, forwardedFor: string) =>
   (await visit(`${trusting.url}/pay/${id}/state`, { headers: { 'x-forwarded-for': forwardedFor } })).status;
 const askTimes = (times: number, ask: () => Promise<number>) => Promise.all(Array.from({ length: times }, ask));
