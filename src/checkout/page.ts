@@ -71,6 +71,9 @@ export function payPageTitle({ state, words, merchant }: Checkout): string {
   const { pay, statusMessage } = payTexts(words);
   if (state.kind === 'expired') return `${statusMessage.expired} · ${merchant}`;
   if (state.kind === 'voided') return `${statusMessage.voided} · ${merchant}`;
+  if (state.kind === 'too_late') {
+    return `${state.voided ? statusMessage.voidedPaid : statusMessage.tooLate} · ${merchant}`;
+  }
   return fill(state.kind === 'paid' ? pay.titlePaid : pay.title, { merchant });
 }
 

@@ -12,6 +12,7 @@ import {
   makeRequest,
   makeTransfer,
   randomAddress,
+  unmatched,
 } from '../support/fixtures.ts';
 import { submit, visit } from '../support/people/forms.ts';
 
@@ -214,6 +215,25 @@ test('A voided request says so and asks for no money', async () => {
   assert.ok(!html.includes('Your payment goes directly to'));
   assert.ok(!html.includes('Send exactly'));
   assert.equal(await statusOf(row.id), 'voided');
+});
+
+test('A payment after the end → the tab’s title says what happened, not that it is to be paid', async () => {
+  const late = await newRequest();
+  const voided = await newRequest();
+  await app.db.sql`update requests set expires_at = now() - interval '1 second' where id = ${late.id}`;
+  await app.db.sql`update requests set status = 'voided', voided_at = now() where id = ${voided.id}`;
+  for (const [{ id }, reason, title] of [
+    [late, 'late', 'A payment arrived too late · Ada’s Bakery'],
+    [voided, 'voided', 'A payment arrived after the request was cancelled · Ada’s Bakery'],
+  ] as const) {
+    await makeTransfer(app.db.sql, fixtures.test, merchant, {
+      ...unmatched(reason),
+      value: '5000000',
+      candidate_request_id: id,
+    });
+    const { html } = await pay(id);
+    assert.equal(/<title>(.*)<\/title>/.exec(html)?.[1], title);
+  }
 });
 
 test('a partial payment → the page says how much is missing', async () => {
