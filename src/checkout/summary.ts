@@ -1,5 +1,6 @@
 import { formatFiat } from '../lib/money.ts';
 import { type Html, html } from '../lib/text/html.ts';
+import { firstVisible } from '../lib/text/visible.ts';
 import { madeAt } from '../requests/rules.ts';
 import { payTexts } from '../texts/pay.ts';
 import { logoOf } from '../ui/branding.ts';
@@ -21,7 +22,7 @@ export function summary(checkout: Checkout): Html {
   return html`
     <header class="payee">${logoOf(branding)}<h1>${merchant}</h1></header>
     ${payable(state) === 'rest' ? restDue(checkout, fiat) : wholeDue(checkout, fiat)}
-    ${row.memo !== null && memoOf(row.memo, pay.memo)}
+    ${firstVisible(row.memo) !== null && memoOf(row.memo ?? '', pay.memo)}
     ${
       open &&
       html`
@@ -82,10 +83,13 @@ function coinLine(checkout: Checkout): Html {
   return html`${fill(payTexts(words).pay.dueOn, { amount, token, network })}`;
 }
 
-/** What the payment is for. A long text is collapsed, so that the first screen leads to the payment. */
+/**
+ * What the payment is for. Its label says that it is what the merchant wrote, and not a word of this page, which a memo
+ * could imitate. A long text is collapsed, so that the first screen leads to the payment.
+ */
 function memoOf(memo: string, label: string): Html {
   const isLong = memo.length > shownMemoLength || memo.split('\n').length > shownMemoLines;
-  if (!isLong) return html`<p class="memo" dir="auto">${memo}</p>`;
+  if (!isLong) return html`<div><p class="quiet">${label}</p><p class="memo" dir="auto">${memo}</p></div>`;
   return html`<details class="purpose"><summary>${label}</summary><p class="memo" dir="auto">${memo}</p></details>`;
 }
 const shownMemoLength = 100;

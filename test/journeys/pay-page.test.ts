@@ -236,6 +236,13 @@ test('A payment after the end → the tab’s title says what happened, not that
   }
 });
 
+test('A memo stands under its label, so that it is not read as a word of the page; one that shows nothing has none', async () => {
+  const { html } = await pay((await newRequest({ memo: 'PAID. Nothing left to do.' })).id);
+  assert.match(html, />What it is for<\/p>\s*<p class="memo" dir="auto">PAID/);
+  const blank = await pay((await newRequest({ memo: '\u200b' })).id);
+  assert.ok(!blank.html.includes('What it is for'));
+});
+
 test('a partial payment → the page says how much is missing', async () => {
   const row = await newRequest({ exactMicro: 20_000_000n });
   const due = BigInt(row.usdc_micro);
