@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Type } from 'typebox';
+import { oneOf } from '../lib/contract.ts';
 import { compileCheck } from './validate.ts';
 
 test('a text longer than any field may be breaks every pattern, unread', () => {
@@ -15,7 +16,7 @@ test('a text longer than any field may be breaks every pattern, unread', () => {
 test('each broken rule of a field → a message in words', () => {
   const metadata = Type.Record(Type.String(), Type.String(), { maxProperties: 1, propertyNames: { maxLength: 3 } });
   const fields = { amount: Type.Integer({ minimum: 1, maximum: 9 }), memo: Type.String({ maxLength: 2 }), metadata };
-  const check = compileCheck(Type.Object({ ...fields, on: Type.Boolean() }));
+  const check = compileCheck(Type.Object({ ...fields, on: Type.Boolean(), mode: Type.Optional(oneOf(['a', 'b'])) }));
   const messages = (value: Record<string, unknown>) =>
     check({ amount: 1, memo: '', metadata: {}, on: true, ...value }).map(({ field, message }) => `${field} ${message}`);
   assert.deepEqual(messages({ amount: 0 }), ['amount must be at least 1']);
@@ -23,6 +24,8 @@ test('each broken rule of a field → a message in words', () => {
   assert.deepEqual(messages({ amount: '1', memo: 5 }), ['amount must be an integer', 'memo must be a string']);
   assert.deepEqual(messages({ memo: 'abc' }), ['memo must be at most 2 characters long']);
   assert.deepEqual(messages({ metadata: { a: 'a', b: 'b' } }), ['metadata must have at most 1 keys']);
+  assert.deepEqual(messages({ mode: 'c' }), ['mode must be one of a, b']);
+  assert.deepEqual(messages({ mode: 5 }), ['mode must be one of a, b']);
   assert.deepEqual(messages({ metadata: { abcd: '' } }), [
     'metadata has an invalid key: each must be at most 3 characters long',
   ]);

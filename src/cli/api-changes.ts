@@ -63,8 +63,12 @@ function compareOperation(before: Operation, after: Operation): string[] {
 
 const bodyOf = (content: Content | undefined): Schema => content?.content?.['application/json']?.schema ?? {};
 
+/** The type of an enumeration without one is that of its values. */
+const typeOf = ({ type, enum: values, const: value }: Schema): string | undefined =>
+  type ?? (values || value !== undefined ? typeof (values?.[0] ?? value) : undefined);
+
 const sameKind = (before: Schema, after: Schema, at: string): string[] =>
-  before.type === after.type && (before.anyOf?.length ?? 0) === (after.anyOf?.length ?? 0)
+  typeOf(before) === typeOf(after) && (before.anyOf?.length ?? 0) === (after.anyOf?.length ?? 0)
     ? []
     : [`${at} changed its type`];
 

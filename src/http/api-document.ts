@@ -24,15 +24,19 @@ const proofVerified = {
     'timestamp',
   ],
   properties: {
-    event: { const: 'payment.proof_verified' },
-    delivery_id: { type: 'string', description: 'The same in every delivery attempt; equal to x-service-delivery.' },
-    request_id: { type: 'string' },
-    account_id: { type: 'string' },
-    proof_status: { const: 'verified' },
+    event: { type: 'string', const: 'payment.proof_verified' },
+    delivery_id: {
+      type: 'string',
+      format: 'uuid',
+      description: 'The same in every delivery attempt; equal to x-service-delivery.',
+    },
+    request_id: { type: 'string', format: 'uuid' },
+    account_id: { type: 'string', format: 'uuid' },
+    proof_status: { type: 'string', const: 'verified' },
     tx_hash: { type: 'string' },
     payer_address: { type: 'string', description: 'EVM address' },
     metadata: { type: 'object', additionalProperties: { type: 'string' } },
-    timestamp: { type: 'string' },
+    timestamp: { type: 'string', format: 'date-time', description: 'When the event was created.' },
   },
 };
 

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 /** Shapes that several contracts share. */
 
 export const Uuid = Type.String({
+  format: 'uuid',
   pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
   description: 'must be a UUID (8-4-4-4-12 hexadecimal digits)',
   examples: ['5f0c9f0e-3b1a-4c57-9b0e-1f2d3c4b5a69'],
@@ -15,6 +16,7 @@ export const CurrencyCode = Type.String({
 });
 
 export const Timestamp = Type.String({
+  format: 'date-time',
   description: 'ISO 8601 in UTC with milliseconds',
   examples: ['2026-01-31T09:30:00.000Z'],
 });
@@ -25,6 +27,13 @@ export const Offset = Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0,
 /** A string of at most this many Unicode code points. */
 export const text = (maxLength: number, description: string, examples: string[] = []) =>
   Type.String({ maxLength, description, examples });
+
+/** One of these words. Some generators of clients take an enumeration without a type for a value of any type. */
+export const oneOf = <T extends string>(words: T[], description?: string) =>
+  Type.Enum(words, { type: 'string', ...(description !== undefined && { description }) });
+
+/** A link that this service answers. */
+export const link = (description: string) => Type.String({ format: 'uri', description });
 
 /** A value that is null when absent. */
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =>

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { CurrencyCode, Limit, nullable, Offset, Timestamp, text, Uuid } from '../lib/contract.ts';
+import { CurrencyCode, Limit, link, nullable, Offset, oneOf, Timestamp, text, Uuid } from '../lib/contract.ts';
 import { detailLimits, furtherLimits } from './details.ts';
 
-const AppMode = Type.Enum(['personal', 'business']);
-const OnboardingStatus = Type.Enum(['complete', 'incomplete']);
+const AppMode = oneOf(['personal', 'business']);
+const OnboardingStatus = oneOf(['complete', 'incomplete']);
 
 const merchantExample = {
   ok: true,
@@ -24,7 +24,7 @@ const merchantExample = {
   disabled: false,
   created_at: '2026-01-31T09:30:00.000Z',
   test_mode: false,
-  onboarding_url: 'https://api.example.com/onboard/Xw9f…',
+  onboarding_url: 'https://api.example.com/onboard/Xw9fT2c',
 };
 
 /** The body of `POST /api/v1/accounts`. Every field is optional. */
@@ -54,7 +54,7 @@ export const CreateMerchant = Type.Object(
     instagram: Type.Optional(text(furtherLimits.instagram, 'The shop’s Instagram name.')),
     industry: Type.Optional(text(furtherLimits.industry, 'Your own label.')),
     display_currency: Type.Optional(CurrencyCode),
-    app_mode: Type.Optional(Type.Enum(['personal', 'business'], { description: 'personal if it is left out.' })),
+    app_mode: Type.Optional(oneOf(['personal', 'business'], 'personal if it is left out.')),
     wallet_address: Type.Optional(
       Type.String({
         pattern: '^0x[0-9a-fA-F]{40}$',
@@ -90,10 +90,7 @@ export const MerchantObject = Type.Object(
     created_at: Timestamp,
     test_mode: Type.Boolean(),
     onboarding_url: nullable(
-      Type.String({
-        description:
-          'Where the merchant finishes onboarding, valid for seven days from this response; null when complete.',
-      }),
+      link('Where the merchant finishes onboarding, valid for seven days from this response; null when complete.'),
     ),
     idempotent_replay: Type.Optional(Type.Literal(true)),
   },

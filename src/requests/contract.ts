@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { CurrencyCode, Limit, nullable, Offset, Timestamp, text, Uuid } from '../lib/contract.ts';
+import { CurrencyCode, Limit, link, nullable, Offset, oneOf, Timestamp, text, Uuid } from '../lib/contract.ts';
 import { maxFiatInt, metadataLimits, textLimits } from './rules.ts';
 
-const Status = Type.Enum(['requested', 'opened', 'expired', 'voided']);
-const ProofStatus = Type.Enum(['none', 'attached', 'verified']);
+const Status = oneOf(['requested', 'opened', 'expired', 'voided']);
+const ProofStatus = oneOf(['none', 'attached', 'verified']);
 
 // Not `Type.Record`: its pattern for keys matches no line break, so the value of such a key would not be checked.
 const Metadata = Type.Unsafe<Record<string, string>>({
@@ -67,7 +67,7 @@ export const CreateRequest = Type.Object(
       Type.String({ description: '32 to 64 characters of base64url or hex; the same key returns the same request.' }),
     ),
     metadata: Type.Optional(Metadata),
-    payment_mode: Type.Optional(Type.Enum(['pos', 'invoice'], { description: 'pos if it is left out.' })),
+    payment_mode: Type.Optional(oneOf(['pos', 'invoice'], 'pos if it is left out.')),
     customer_name: Type.Optional(text(textLimits.customer_name, 'Required when payment_mode is invoice.')),
     customer_email: Type.Optional(
       text(
@@ -89,7 +89,7 @@ export const RequestObject = Type.Object(
     request_id: Uuid,
     status: Status,
     proof_status: ProofStatus,
-    pay_page_url: Type.String({ description: 'Give this link to the customer.' }),
+    pay_page_url: link('Give this link to the customer.'),
     expires_at: Timestamp,
     created_at: Timestamp,
     proof_verified_at: nullable(Timestamp),
@@ -106,7 +106,7 @@ export const RequestObject = Type.Object(
     metadata: Metadata,
     test_mode: Type.Boolean(),
     memo: nullable(Type.String()),
-    payment_mode: Type.Enum(['pos', 'invoice']),
+    payment_mode: oneOf(['pos', 'invoice']),
     customer_name: nullable(Type.String()),
     customer_email: nullable(Type.String()),
     customer_phone: nullable(Type.String()),

@@ -15,7 +15,10 @@ type Content = { content?: { 'application/json'?: Media } };
 type Operation = { operationId: string; requestBody?: Content; responses: Record<string, Content> };
 type Document = { openapi: string; paths: Record<string, Record<string, Operation>>; webhooks: object };
 
-const ajv = new Ajv({ strict: false });
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+const isUri = (text: string) => URL.canParse(text) && /^[\x21-\x7e]+$/.test(text);
+const ajv = new Ajv({ strict: false, formats: { uuid, 'date-time': instant, uri: isUri } });
 let app: Awaited<ReturnType<typeof startApp>>;
 /** As it is served, and with its references written out. */
 let served: Document;
@@ -71,6 +74,27 @@ test('GET /openapi.json › every object has its own name', () => {
     'PaymentRequest',
     'PaymentRequestList',
   ]);
+});
+
+test('GET /openapi.json › every enumeration has a type, and IDs, times and links have their formats', () => {
+  const untyped: string[] = [];
+  const formats = new Map<string, unknown>();
+  const walk = (value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { enum: words, const: word, type, format } = value as Record<string, unknown>;
+    if ((Array.isArray(words) || typeof word === 'string') && typeof type !== 'string') untyped.push(path);
+    if (format) formats.set(path, format);
+    for (const [key, part] of Object.entries(value)) walk(part, `${path}/${key}`);
+  };
+  const { components, webhooks } = served as unknown as { components: { schemas: object }; webhooks: object };
+  walk({ ...components.schemas, paths: served.paths, webhooks }, '');
+  assert.deepEqual(untyped, []);
+  const formatOf = (path: string) => formats.get(path.replace('.', '/properties/').replace(/^/, '/'));
+  for (const id of ['PaymentRequest.request_id', 'Merchant.account_id', 'PaymentProofVerified.delivery_id'])
+    assert.equal(formatOf(id), 'uuid', id);
+  for (const time of ['PaymentRequest.created_at', 'Merchant.created_at', 'PaymentProofVerified.timestamp'])
+    assert.equal(formatOf(time), 'date-time', time);
+  assert.equal(formatOf('PaymentRequest.pay_page_url'), 'uri');
 });
 
 test('GET /openapi.json › each error is listed under its status, with an example of its code and message', () => {
