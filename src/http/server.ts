@@ -137,7 +137,7 @@ function refuseUnknown(app: FastifyInstance, routes: RouteTable): void {
     // unknown, so headers, checks and errors that depend on the path agree with what is served.
     const isAlike = request.routeOptions.url !== undefined || isForApi(request);
     if (allowed.length === 0 && isAlike) throw unknownAddress(request);
-    if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
+    if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(request, reply, allowed);
   });
 }
 
@@ -213,7 +213,15 @@ function unknownAddress({ url }: FastifyRequest): Refusal {
   return refuse('not_found', {}, 'Nothing was found at this address. The API is at /api/v1.');
 }
 
-function methodNotAllowed(reply: FastifyReply, allowed: string[]): Refusal {
+function methodNotAllowed(request: FastifyRequest, reply: FastifyReply, allowed: string[]): Refusal {
   reply.header('allow', [...new Set(allowed)].join(', '));
+  // Most APIs create at the address of the list.
+  if (request.method === 'POST' && pathOf(request) === '/api/v1/requests') {
+    return refuse(
+      'method_not_allowed',
+      {},
+      'Requests are created with POST /api/v1/requests/create. This address lists them, with GET.',
+    );
+  }
   return refuse('method_not_allowed');
 }

@@ -238,6 +238,12 @@ test('Routes › an unknown ID, one of the other mode, another host name → the
   assert.equal(await said('GET', '/api/v1/requests', { host: 'elsewhere.example' }), elsewhere);
 });
 
+test('Routes › POST to the list of requests → 405, and the sentence names the address that creates one', async () => {
+  const answer = await one.test.api.call('POST', '/api/v1/requests');
+  assertRefused(answer, 405, 'method_not_allowed');
+  assert.match(answer.json.message, /^Requests are created with POST \/api\/v1\/requests\/create\./);
+});
+
 test('Routes › an address that cannot be decoded → 404 not_found, as JSON', async () => {
   for (const path of ['/api/v1/requests/%ff', '/api/v1/requests/%', '/api/v1/accounts/%E0%A4%A', '/api/v1/%zz']) {
     assertRefused(await one.test.api.get(path), 404, 'not_found');
