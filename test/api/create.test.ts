@@ -322,6 +322,15 @@ test('POST create › an amount that is no integer → 400, with what to send in
   }
 });
 
+test('POST create › an amount with a fraction too small for a double → 400, like any other fraction', async () => {
+  const raw = (amount: string) => `{"account_id":"${one.test.merchant.id}","fiat_amount_int":${amount}}`;
+  for (const amount of ['1250.00000000000000001', '125000000000000000000001e-20']) {
+    const answer = await one.test.api.create(null, { raw: raw(amount) });
+    assertInvalid(answer, 'fiat_amount_int');
+  }
+  assert.equal((await one.test.api.create(null, { raw: raw('1250.00000000000000000') })).json.amount.fiat_int, 1250);
+});
+
 test('POST create › the sentence of an error says what is wrong without its other fields', async () => {
   const bodies: [fields: Fields, message: string][] = [
     [{ fiat_amount_int: undefined }, 'fiat_amount_int is required.'],

@@ -18,6 +18,22 @@ test('a JSON object → parsed', () => {
   assert.deepEqual(parse('{}')?.value, {});
 });
 
+test('a number that would lose its fraction → no number; a whole one in any form stays', () => {
+  const numberOf = (number: string) => parse(`{"a":${number}}`)?.value.a;
+  for (const number of [
+    '1250.00000000000000001',
+    '12500000000000000000001e-19',
+    '-1.00000000000000000000001',
+    '1e-400',
+  ])
+    assert.ok(Number.isNaN(numberOf(number)), number);
+  for (const number of ['5', '5.0', '5.000000000000000000000', '50000000000000000000e-19', '0.0005e4', '5e-0'])
+    assert.equal(numberOf(number), 5, number);
+  assert.equal(numberOf('0.00000000000000000000'), 0);
+  assert.equal(numberOf('0.12345678901234567890'), 0.12345678901234568);
+  assert.deepEqual(parse('{"a":"1250.00000000000000001"}')?.value, { a: '1250.00000000000000001' });
+});
+
 test('strict JSON › no object, or no JSON → refused', () => {
   refuses('', ' ', '[]', '[{}]', 'null', '1', '"{}"', 'true', '{', '{}}', '{"a":1,}', "{'a':1}", '{a:1}', '{"a":01}');
   refuses('{}{}', '{"a":NaN}', '{"a":1}//', '{"a":"\n"}', '{"a":"\\x"}', '{"a":+1}', '{"a":.5}', '\u00a0{}');

@@ -12,7 +12,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Parses a JSON object and refuses what parsers disagree on: invalid UTF-8, duplicate keys, NUL, lone surrogates, a key
- * `__proto__`, and more than 32 levels.
+ * `__proto__`, and more than 32 levels. A number that would lose its fraction becomes NaN, which no field accepts.
  *
  * Key order is reported separately because JavaScript moves keys that look like integers to the front.
  *
@@ -24,7 +24,7 @@ export function readStrictJson(bytes: Uint8Array): StrictJson | JsonFault {
     if (text.startsWith('\ufeff')) return 'byte_order_mark';
     if (text.trim() === '') return 'empty';
     if (isTooDeep(text)) return 'not_strict';
-    const value: unknown = JSON.parse(text);
+    const value: unknown = mayRound.test(text) ? JSON.parse(text, keepFraction as Reviver) : JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'no_object';
     const keyOrder = scan(text);
     return keyOrder ? { value: value as Record<string, unknown>, keyOrder } : 'not_strict';
@@ -39,6 +39,21 @@ export function readStrictJson(bytes: Uint8Array): StrictJson | JsonFault {
 export function parseStrictJson(bytes: Uint8Array): StrictJson | null {
   const parsed = readStrictJson(bytes);
   return typeof parsed === 'string' ? null : parsed;
+}
+
+/** Numbers of fewer digits keep their fraction. */
+const mayRound = /[\d.]{17}|\d[eE]-/;
+
+type Reviver = NonNullable<Parameters<typeof JSON.parse>[1]>;
+
+/** 1250.00000000000000001 is parsed as 1250: an amount would be taken that nobody wrote. */
+function keepFraction(_key: string, value: unknown, { source = '' }: { source?: string }): unknown {
+  if (!Number.isInteger(value)) return value;
+  const [digits = '', exponent = '0'] = source.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = digits.split('.');
+  const figures = `${whole}${fraction}`.replace(/^-?0*/, '');
+  const zeros = figures.length - figures.replace(/0+$/, '').length;
+  return figures === '' || fraction.length - Number(exponent) <= zeros ? value : Number.NaN;
 }
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];
