@@ -21,7 +21,10 @@ boundedRegExp.code = 'boundedRegExp';
 // No coercion: "5" is not a number. String lengths count Unicode code points. All faults are reported at once.
 // Formats are for generated clients: patterns and rules decide.
 const ajv = new Ajv({
-  ...{ allErrors: true, verbose: true, strict: false, validateFormats: false },
+  allErrors: true,
+  verbose: true,
+  strict: false,
+  validateFormats: false,
   code: { regExp: boundedRegExp },
 });
 
