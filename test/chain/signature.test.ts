@@ -28,6 +28,10 @@ const answers = (word: string, bytes: number): Hex => `0x7f${word}5f5260${bytes.
 const accepts = answers(magic, 32);
 const refuses = answers('00'.repeat(32), 32);
 
+/** Code that answers with the magic value after this many empty rounds of 26 gas. */
+const afterRounds = (rounds: number): Hex =>
+  `0x62${rounds.toString(16).padStart(6, '0')}5b6001900380600457631626ba7e60e01b5f5260205ff3`;
+
 async function withCode(code: Hex): Promise<string> {
   const address = randomAddress();
   await callRpc(node.chain.rpcUrls[0] ?? '', 'anvil_setCode', [address, code]);
@@ -48,6 +52,8 @@ const words: Record<string, [code: Hex, word: string]> = {
   'a revert': ['0x5f5ffd', 'refused'],
   'a megabyte': ['0x620f42405ff3', 'refused'],
   'no end': ['0x5b5f56', 'refused'],
+  'the magic value after half a million rounds': [afterRounds(500_000), 'refused'],
+  'the magic value after sixty thousand rounds': [afterRounds(60_000), 'accepted'],
   'the magic value to the zero address only': [`0x331560065700${'5b'}${accepts.slice(2)}`, 'refused'],
 };
 for (const [what, [code, word]] of Object.entries(words)) {
@@ -115,4 +121,9 @@ test('two endpoints that do not say the same → nobody is believed who says tha
   }
   liar.fake.lie = async () => null;
   assert.equal(await ask(accepting, anything, both), 'accepted');
+});
+
+test('an endpoint of another chain accepts a signature → it says nothing about ours', async () => {
+  const accepting = await withCode(accepts);
+  assert.equal(await ask(accepting, anything, { ...node.chain, chainId: 4_711 }), 'unreachable');
 });

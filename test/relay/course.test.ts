@@ -7,7 +7,7 @@ import type { Hex } from '../../src/chain/rpc.ts';
 import { type Change, listenForChanges } from '../../src/db/changes.ts';
 import { findOvertaken } from '../../src/plans/collect/overtaken.ts';
 import { headNumber, sendTransaction } from '../../src/sandbox/wallet.ts';
-import { type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
+import { passTime, type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
 import { testRelayer } from '../support/chain/relayer.ts';
 import { makeMerchant, makeRequest, randomAddress } from '../support/fixtures.ts';
 import { secondEndpoint } from '../support/payments/second-endpoint.ts';
@@ -42,6 +42,15 @@ test('a call is enqueued, sent, mined and final → its real cost is stored', as
   await f.read();
   await f.follow();
   assert.equal(await f.state(id), 'final');
+});
+
+test('a process dispatches what it enqueued eleven seconds ago → the loop decides whether it is still wanted, and sends it', async () => {
+  const id = await f.allot(f.call());
+  await passTime(f.db, 11);
+  await dispatch(f.ctx, id);
+  assert.equal(await f.state(id), 'allotted');
+  await f.follow();
+  assert.equal(await f.state(id), 'sent');
 });
 
 test('a call that fails when it is mined is reverted once its block is final, and its nonce is used', async () => {

@@ -111,6 +111,20 @@ test('one partner’s calls fill its part of the queue → its next ones are ref
   assert.equal((await take(greedy)).length, 36);
 });
 
+test('coin for one more call than is under way → one is accepted, and no second', async () => {
+  const scope = await newScope();
+  const chain = { ...f.chain, relayer: { ...limits, minBalanceWei: 0n } };
+  const wei = await reservedBy(await take(scope, chain));
+  const [before] = await f.db.sql`select balance_wei from relay_accounts`;
+  await f.db.sql`
+    update relay_accounts set balance_wei = ${2n * wei - 1n}
+      + (select sum(fee_wei) from relay_transactions where state in ('allotted', 'sent'))`;
+  assert.equal((await take(scope, chain)).length, 36);
+  assert.equal(await take(scope, chain), 'low_coin');
+  await f.db.sql`update relay_accounts set balance_wei = ${before?.balance_wei}`;
+  await sendAll();
+});
+
 test('a call with a huge gas estimate or huge calldata → refused as too large', async () => {
   const scope = await newScope();
   assert.equal(await take(scope, f.chain, 2_000_001n), 'too_large');
