@@ -337,6 +337,38 @@ test('A customer who takes the money away between simulation and inclusion costs
   assert.equal((await of.requests(plan))[0]?.proof_status, 'verified');
 });
 
+test('A charge was reverted, and the money is back before it is judged → it costs no second fee, and the attempt is counted', async () => {
+  const plan = await of.plan();
+  const payer = await of.payer(50_000_000n);
+  await of.agree(plan, payer);
+  await chargeDue(of.ctx, new AbortController().signal);
+  await of.rpc('anvil_setBalance', [payer.address, '0xde0b6b3a7640000']);
+  const away = transferCall({ to: `0x${'77'.repeat(20)}`, usdcMicro: 50_000_000n });
+  const sign = await signCall(of.chain, payer.privateKey, of.token, away);
+  await of.rpc('evm_setAutomine', [false]);
+  try {
+    await of.follow();
+    assert.equal(await collectDue(of.ctx, of.chain, new AbortController().signal), 1);
+    const [variant] = await of.db.sql`
+      select hash, '0x' || encode(signed, 'hex') as signed from relay_variants order by signed_at desc limit 1`;
+    await of.rpc('anvil_dropTransaction', [variant?.hash]);
+    for (const signed of [sign, variant?.signed]) await of.rpc('eth_sendRawTransaction', [signed]);
+    await of.node.mine(1);
+  } finally {
+    await of.rpc('evm_setAutomine', [true]);
+  }
+  await of.node.fund(payer.address, 50_000_000n);
+  await of.collect();
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'reverted', 1]);
+  const { request_id } = await one(plan);
+  const relayed = await of.db.sql`select state from relay_transactions where subject_id = ${request_id}`;
+  assert.deepEqual(
+    relayed.map(({ state }) => state),
+    ['reverted'],
+  );
+});
+
 /** Code that accepts every signature, after this many empty rounds. */
 function slowWallet(rounds: number): Hex {
   const count = rounds.toString(16).padStart(6, '0');
@@ -356,6 +388,23 @@ test('A contract wallet that burns gas is not charged: the relayer pays for no m
   await of.forward(dayMs + minuteMs);
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['charged', null, 1]);
+});
+
+test('A contract wallet that burns gas is due together with another wallet → only the other is charged', async () => {
+  const plans = [await of.plan(), await of.plan()] as const;
+  const [burning] = plans;
+  for (const plan of plans) {
+    const payer = await of.payer(50_000_000n);
+    await of.approve(payer, 50_000_000n);
+    await of.agree(plan, payer, { permitMicro: null });
+    if (plan === burning) await of.rpc('anvil_setCode', [payer.address, slowWallet(40_000)]);
+  }
+  await of.db.sql`update mandates set signature = ${Buffer.alloc(96, 1)} where plan_id = ${burning.id}`;
+  await of.turn();
+  assert.deepEqual(await Promise.all(plans.map(stateOf)), [
+    ['waiting', 'wallet_refused', 1],
+    ['charged', null, 0],
+  ]);
 });
 
 test('Two plans of a wallet that can pay one of them: the second waits for the first, and costs the relayer nothing', async () => {

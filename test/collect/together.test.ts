@@ -5,6 +5,7 @@ import { heldKeys } from '../../src/chain/relay/relay.ts';
 import { type ChainConfig, limitsOf } from '../../src/config/chains.ts';
 import { connect } from '../../src/db/connection.ts';
 import { runJobs } from '../../src/jobs.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
 import { takeDue } from '../../src/plans/collect/queue-store.ts';
 import { collectDue } from '../../src/plans/collect/run.ts';
@@ -284,6 +285,31 @@ test('The room is gone once they are run → due again within seconds, without a
   await of.forward(3_000);
   await of.collect();
   assert.ok((await statesOf(plans)).every(([state]) => state === 'charged'));
+});
+
+test('A part is paid by link while the charge is simulated → the whole is not charged, only the rest', async () => {
+  const [plan] = (await duePlans(1)) as [PlanRow];
+  const [request] = await of.requests(plan);
+  assert.ok(request);
+  let isPaid = false;
+  provider.fake.lie = async ({ method }) => {
+    if (method !== 'eth_estimateGas' || isPaid) return null;
+    isPaid = true;
+    const { wallet_address: to, reference } = request;
+    await of.node.pay({ from: of.node.wallet(), to, usdcMicro: 5_000_000n, reference });
+    await of.caughtUp();
+    await matchPending(of.ctx);
+    return null;
+  };
+  assert.equal(await collectDue(of.ctx, of.chain, running), 0);
+  assert.ok(isPaid);
+  assert.deepEqual(await statesOf([plan]), [['waiting', null]]);
+  await of.forward(61_000);
+  await of.collect();
+  assert.deepEqual(await statesOf([plan]), [['charged', null]]);
+  const [sum] = await of.db.sql`
+    select sum(value)::text as value from transfers where request_id = ${request.id} and counts`;
+  assert.equal(sum?.value, request.usdc_micro);
 });
 
 test('Two nodes take the charges of two partners at once → each is sent once, by one of them', async () => {
