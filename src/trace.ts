@@ -107,7 +107,8 @@ function complaining(exporter: SpanExporter, log: Logger): SpanExporter {
       exporter.export(spans, (result) => {
         if (result.code !== 0 && performance.now() >= quietUntil) {
           quietUntil = performance.now() + 10 * minuteMs;
-          const reason = (result.error as NodeJS.ErrnoException | undefined)?.code ?? result.error?.name;
+          const { code, message } = (result.error ?? {}) as Partial<NodeJS.ErrnoException>;
+          const reason = code ?? message; // a timeout and a status that asks for patience have no code
           outsideTrails(() => log.warn({ spans: spans.length, reason }, 'traces could not be sent'));
         }
         done(result);

@@ -221,6 +221,9 @@ test('a collector that hangs → calls are answered as ever, and the process end
     return collector.held.size > 0;
   }, 'the collector to hold spans');
   for (let i = 0; i < 20; i++) assert.equal((await api.list()).status, 200);
+  const reason = () => /"reason":"(.+?)","msg":"traces could not be sent"/.exec(service.stdout())?.[1];
+  await until(() => reason() !== undefined, 'the line about the collector');
+  assert.match(reason() as string, /timed out/);
   const { code, stderr } = await service.stop();
   assert.deepEqual([code, stderr], [0, '']);
   assert.ok(collector.held.size > 0, 'nothing was answered meanwhile');
