@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { addressFile, dataDirOf } from '../config/address.ts';
-import { isUnreachable, type Sql, sqlState } from '../db/connection.ts';
+import { isUnreachable, isUntrusted, type Sql, sqlState } from '../db/connection.ts';
 import { embeddedUrl } from '../db/embedded.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
 
@@ -65,6 +65,8 @@ export function reasonOf(error: unknown, isAtUrl: boolean): string {
     return `The database does not answer: ${why}. It runs while the service does: start that with npm start.`;
   if (refusedLogins.includes(String(code)))
     return `The database of DATABASE_URL cannot be used: ${why}. Check the user and the password in the address, where characters such as @, / and % are percent-encoded, and pg_hba.conf on the server.`;
+  if (isUntrusted(error))
+    return `The database of DATABASE_URL cannot be used: ${why}. Check the certificate of the server, and that NODE_EXTRA_CA_CERTS names the file of the authority that signed it.`;
   const advice = refused.includes(String(code))
     ? 'Check its name, and that the service was started with this address.'
     : 'Check that the server runs, that it can be reached from here and that it has free connections, then run the command again.';

@@ -64,13 +64,22 @@ export type Connections = { service: number; scoped: number };
 const unreachable =
   /^(08|25006|25P0[34]|57P|53[0123]00|CONNECT|ECONN|EPIPE|ENOTFOUND|EAI_|ETIMEDOUT|E(?:HOST|NET)(?:UNREACH|DOWN))/;
 
+/** Codes of Node and OpenSSL for a server whose certificate is not accepted, as once it has expired. */
+const untrusted = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO)/;
+
+/** Whether an error says that no connection was opened because of the server's certificate, or of TLS itself. */
+export function isUntrusted(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' && untrusted.test(code);
+}
+
 /** Whether an error says that the database could not be reached, is shutting down, or lacks resources. */
 export function isUnreachable(error: unknown): boolean {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
   // A pooler uses the first for any reason why it cannot reach its server. With the second, PostgreSQL 15 ends a
   // session that it cannot open, such as when the disk is full.
   if (code === '08P01' || code === 'XX000') return severity === 'FATAL';
-  return typeof code === 'string' && unreachable.test(code);
+  return (typeof code === 'string' && unreachable.test(code)) || isUntrusted(error);
 }
 
 /** The SQLSTATE of a database error, or undefined. */
