@@ -151,6 +151,12 @@ function referencePage(document: string): string {
         <link rel="icon" href="${iconPath}" type="image/svg+xml">
       </head>
       <body>
+        <noscript>
+          <p>
+            The API reference needs JavaScript. Without it, the same content is in the${' '}
+            <a href="/openapi.json">OpenAPI document</a>.
+          </p>
+        </noscript>
         <script id="api-reference" type="application/json" data-configuration="${settings}">${raw(
           document.replaceAll('<', '\\u003c'),
         )}</script>

@@ -123,3 +123,12 @@ test('Every state of a payment has a text that fits', async () => {
   await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   await photograph(page, 'pay-unknown');
 });
+
+test('The API reference without script → it says what it needs, and where the same content is', async () => {
+  const { page } = await open(`${app.url}/docs/`);
+  const said = page.locator('noscript p');
+  assert.ok(await said.isVisible());
+  assert.match((await said.textContent()) ?? '', /needs JavaScript.* in the OpenAPI document\.$/);
+  assert.equal(await said.locator('a').getAttribute('href'), '/openapi.json');
+  await page.context().close();
+});
