@@ -142,6 +142,7 @@ function islandTexts({ words }: Checkout): Record<string, string> {
     copied: commonTexts(words).common.copied,
     offline: statusMessage.offline,
     unreachable: statusMessage.unreachable,
+    unanswered: statusMessage.unanswered,
   };
 }
 

@@ -106,7 +106,7 @@ class PayPage {
     };
     mark('true');
     if (form.dataset.working) announceIn(noticeIn(form), form.dataset.working);
-    const answer = await sendForm(form, submitter, this.#texts.unreachable ?? '');
+    const answer = await sendForm(form, submitter, this.#texts.unanswered ?? '');
     mark(null);
     if ('notice' in answer) {
       announceIn(noticeIn(form), answer.notice, true);

@@ -42,7 +42,7 @@ test('the form for a hash answers in its place: what was typed stays, the focus 
   await page.getByText('find this transaction on any accepted network yet').waitFor();
   await page.route('**/proof', (route) => route.abort());
   await page.getByRole('button', { name: 'Find this transaction' }).click();
-  await page.getByRole('alert').filter({ hasText: 'cannot reach us' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'try again' }).waitFor();
   assert.equal(loads(), 1);
   assert.deepEqual(
     complaints.filter((line) => !/status of 400|ERR_FAILED/.test(line)),

@@ -8,12 +8,12 @@ export type FormAnswer = { title: string; fragments: PageFragment[] } | { notice
 /**
  * Submits a form of the page without leaving it. The response is the whole page, as without script.
  *
- * @param unreachable the text to show if the server does not answer
+ * @param unanswered the text to show if no answer arrives: unlike the page's state, a form is not sent again by itself
  */
 export async function sendForm(
   form: HTMLFormElement,
   submitter: HTMLElement | null,
-  unreachable: string,
+  unanswered: string,
 ): Promise<FormAnswer> {
   const fields = new FormData(form, submitter) as unknown as Iterable<[string, string]>;
   const body = new URLSearchParams([...fields]);
@@ -21,7 +21,7 @@ export async function sendForm(
     const answer = await fetch(form.action, { method: 'POST', body, signal: AbortSignal.timeout(answerMs) });
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const root = page.getElementById('checkout');
-    if (!root) return { notice: page.querySelector('main')?.textContent?.trim() || unreachable };
+    if (!root) return { notice: page.querySelector('main')?.textContent?.trim() || unanswered };
     const fragments = fragmentPlaces(root).map(({ dataset, innerHTML: html }) => ({
       name: dataset.part ?? '',
       version: dataset.version ?? '',
@@ -29,7 +29,7 @@ export async function sendForm(
     }));
     return { title: page.title, fragments };
   } catch {
-    return { notice: unreachable };
+    return { notice: unanswered };
   }
 }
 

@@ -89,6 +89,8 @@ export const de: PayTexts<'de'> = {
     offline: 'Sie sind offline. Diese Seite macht weiter, sobald Sie wieder verbunden sind.',
     unreachable:
       'Diese Seite erreicht uns gerade nicht und versucht es weiter. Wenn Sie eine Zahlung gesendet haben, finden wir sie.',
+    unanswered:
+      'Es kam keine Antwort an. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal. Wenn Sie eine Zahlung gesendet haben, finden wir sie.',
   },
   paymentMethods: {
     heading: 'Wie möchten Sie zahlen?',

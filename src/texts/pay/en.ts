@@ -82,6 +82,7 @@ export const en = {
     troubleRest: 'Nothing is lost. If you sent a payment, we will find it as soon as we can read the network again.',
     offline: 'You are offline. This page continues once you are back online.',
     unreachable: 'This page cannot reach us right now and keeps trying. If you sent a payment, we will find it.',
+    unanswered: 'No answer arrived. Check your connection, then try again. If you sent a payment, we will find it.',
   },
   paymentMethods: {
     heading: 'How do you want to pay?',

@@ -85,6 +85,8 @@ export const es: PayTexts<'es'> = {
     troubleRest: 'No se pierde nada. Si envió un pago, lo encontraremos en cuanto podamos volver a leer la red.',
     offline: 'No tiene conexión. Esta página continuará en cuanto la recupere.',
     unreachable: 'Esta página no logra conectar con nosotros y sigue intentándolo. Si envió un pago, lo encontraremos.',
+    unanswered:
+      'No llegó ninguna respuesta. Compruebe su conexión e inténtelo de nuevo. Si envió un pago, lo encontraremos.',
   },
   paymentMethods: {
     heading: '¿Cómo quiere pagar?',

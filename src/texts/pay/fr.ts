@@ -90,6 +90,8 @@ export const fr: PayTexts<'fr'> = {
     offline: 'Vous êtes hors ligne. Cette page reprendra dès que vous serez reconnecté à Internet.',
     unreachable:
       'Cette page n’arrive pas à nous joindre et continue d’essayer. Si vous avez envoyé un paiement, nous le retrouverons.',
+    unanswered:
+      'Aucune réponse n’est arrivée. Vérifiez votre connexion, puis réessayez. Si vous avez envoyé un paiement, nous le retrouverons.',
   },
   paymentMethods: {
     heading: 'Comment voulez-vous payer ?',

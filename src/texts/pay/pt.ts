@@ -89,6 +89,8 @@ export const pt: PayTexts<'pt'> = {
     offline: 'Você está sem conexão. Esta página continua assim que a conexão voltar.',
     unreachable:
       'Esta página não consegue se conectar a nós no momento e continua tentando. Se você enviou um pagamento, nós o encontraremos.',
+    unanswered:
+      'Nenhuma resposta chegou. Verifique sua conexão e tente novamente. Se você enviou um pagamento, nós o encontraremos.',
   },
   paymentMethods: {
     heading: 'Como você quer pagar?',
