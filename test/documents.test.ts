@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { displayStatuses } from '../src/dashboard/home/display-status.ts';
+import { portalStatuses } from '../src/requests/lists/browse.ts';
+import { dashboardTexts } from '../src/texts/dashboard.ts';
+import { wordsOf } from '../src/ui/language.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -43,5 +47,15 @@ test('a chain of files in a document → each that names no folder is in the fol
       return files.includes(name.startsWith('src/') ? name : join(folder, name)) ? [] : [chain];
     });
   });
+  assert.deepEqual(missing, []);
+});
+
+test('a word that a column of an export may hold → the document on exports says what it means', () => {
+  const explained = [...read('docs/exports.md').matchAll(/^\| (`.+?) \|.* \|$/gm)].join('\n');
+  const reasons = Object.keys(dashboardTexts(wordsOf('en')).reason);
+  assert.ok(reasons.length > 10);
+  const missing = [...displayStatuses, ...portalStatuses, ...reasons].filter(
+    (word) => !explained.includes(`\`${word}\``),
+  );
   assert.deepEqual(missing, []);
 });
