@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { displayStatuses } from '../src/dashboard/home/display-status.ts';
 import { portalStatuses } from '../src/requests/lists/browse.ts';
 import { dashboardTexts } from '../src/texts/dashboard.ts';
+import { portalTexts } from '../src/texts/portal.ts';
 import { wordsOf } from '../src/ui/language.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -58,4 +59,10 @@ test('a word that a column of an export may hold → the document on exports say
     (word) => !explained.includes(`\`${word}\``),
   );
   assert.deepEqual(missing, []);
+});
+
+test('a reason why a delivery attempt failed → the document on webhooks says what it means, and the way out', () => {
+  const explained = [...read('docs/webhooks.md').matchAll(/^\| `(\w+)` \| .+ \| .+ \|$/gm)].map(([, word]) => word);
+  const { other: _, ...failures } = portalTexts(wordsOf('en')).request.failures;
+  assert.deepEqual(explained.toSorted(), Object.keys(failures).toSorted());
 });

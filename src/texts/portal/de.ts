@@ -228,7 +228,7 @@ export const de: PortalTexts<'de'> = {
       timeout: 'keine Antwort innerhalb von 8 Sekunden.',
       dns: 'der Hostname konnte nicht aufgelöst werden.',
       refused_address: 'private Adressen sind nicht erlaubt.',
-      tls: 'es kam keine sichere Verbindung zustande.',
+      tls: 'es kam keine sichere Verbindung zustande: Prüfen Sie Zertifikat, Zertifikatskette und Hostnamen.',
       connection: 'es kam keine Verbindung zustande.',
       invalid_response: 'die Antwort war kein gültiges HTTP.',
       other: '{error}.',

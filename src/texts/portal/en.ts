@@ -208,7 +208,7 @@ export const en = {
       timeout: 'no answer within 8 seconds.',
       dns: 'the host name could not be resolved.',
       refused_address: 'private addresses are not allowed.',
-      tls: 'no secure connection could be made.',
+      tls: 'no secure connection could be made: check the certificate, its chain and the host name.',
       connection: 'no connection could be made.',
       invalid_response: 'the response was not valid HTTP.',
       other: '{error}.',

@@ -243,7 +243,7 @@ export const es: PortalTexts<'es'> = {
       timeout: 'no hubo respuesta en 8 segundos.',
       dns: 'no se pudo resolver el nombre de host.',
       refused_address: 'no se permiten direcciones privadas.',
-      tls: 'no se pudo establecer una conexión segura.',
+      tls: 'no se pudo establecer una conexión segura: revise el certificado, su cadena y el nombre de host.',
       connection: 'no se pudo establecer conexión.',
       invalid_response: 'la respuesta no era HTTP válido.',
       other: '{error}.',

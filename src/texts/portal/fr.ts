@@ -244,7 +244,7 @@ export const fr: PortalTexts<'fr'> = {
       timeout: 'aucune réponse dans les 8 secondes.',
       dns: 'le nom d’hôte n’a pas pu être résolu.',
       refused_address: 'les adresses privées ne sont pas autorisées.',
-      tls: 'aucune connexion sécurisée n’a pu être établie.',
+      tls: 'aucune connexion sécurisée n’a pu être établie : vérifiez le certificat, sa chaîne et le nom d’hôte.',
       connection: 'aucune connexion n’a pu être établie.',
       invalid_response: 'la réponse n’était pas du HTTP valide.',
       other: '{error}.',

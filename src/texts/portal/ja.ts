@@ -193,7 +193,7 @@ export const ja: PortalTexts<'ja'> = {
       timeout: '8 秒以内に応答がありませんでした。',
       dns: 'ホスト名を解決できませんでした。',
       refused_address: 'プライベートアドレスは使えません。',
-      tls: '安全な接続を確立できませんでした。',
+      tls: '安全な接続を確立できませんでした。証明書、証明書チェーン、ホスト名を確認してください。',
       connection: '接続できませんでした。',
       invalid_response: '応答が有効な HTTP ではありませんでした。',
       other: '{error}。',

@@ -241,7 +241,7 @@ export const pt: PortalTexts<'pt'> = {
       timeout: 'nenhuma resposta em 8 segundos.',
       dns: 'não foi possível resolver o nome do host.',
       refused_address: 'endereços privados não são permitidos.',
-      tls: 'não foi possível fazer uma conexão segura.',
+      tls: 'não foi possível fazer uma conexão segura: verifique o certificado, a cadeia e o nome do host.',
       connection: 'não foi possível fazer uma conexão.',
       invalid_response: 'a resposta não era HTTP válido.',
       other: '{error}.',
