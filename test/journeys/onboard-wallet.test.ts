@@ -107,6 +107,7 @@ test('The signatures of both wallets change the wallet at once; open requests ke
     new RegExp(`hand over .* merchant ${merchant.id} .* to ${next.address.toLowerCase()}`),
   );
   const second = await signOn(visitor, first, merchant.account);
+  const unused = await visitor.send(start, '/hand-over', { wallet_address: newAccount().address });
   assert.match(messageOn(second), new RegExp(`at this wallet, in place of ${merchant.wallet}`));
   assert.equal(await walletOf(merchant.id), merchant.wallet, 'one signature changes nothing');
   const done = await signOn(visitor, second, next);
@@ -125,6 +126,9 @@ test('The signatures of both wallets change the wallet at once; open requests ke
   }
   assert.deepEqual((await actsOn(merchant.id)).slice(2), [{ action: 'wallet.changed', by: merchant.wallet }]);
 
+  const late = await signOn(visitor, unused, merchant.account);
+  assert.equal(late.status, 400, 'the earlier wallet hands nothing over any more');
+  assert.doesNotMatch(late.html, /2 of 2/);
   const back = await toTakeOver(visitor, { ...merchant, account: next }, merchant.account);
   assert.match((await signOn(visitor, back, merchant.account)).html, /Your wallet was changed/, 'and back again');
   assert.match(
@@ -132,6 +136,8 @@ test('The signatures of both wallets change the wallet at once; open requests ke
     /Sign in to your dashboard/,
     'a session from before the change stays over',
   );
+  assert.notEqual((await signOn(visitor, second, next)).status, 200, 'the first two signatures count once');
+  assert.equal(await walletOf(merchant.id), merchant.wallet);
 });
 
 test('Neither signature alone, nor one for another wallet, changes anything', async () => {
@@ -158,6 +164,12 @@ test('Neither signature alone, nor one for another wallet, changes anything', as
     old_signature: form?.fields.old_signature ?? '',
   });
   assert.equal(mixed.status, 400, 'the hand-over was to another wallet');
+
+  const crossed = await signOn(visitor, second, third, {
+    message: messageOn(thirds),
+    signature: await third.signMessage({ message: messageOn(thirds) }),
+  });
+  assert.equal(crossed.status, 400, 'another wallet than the one named signs second');
 
   const foreign = (await signInMerchant(app.url, other.account)).visitor;
   const stolen = await foreign.send(second, '/apply', {
