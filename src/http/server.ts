@@ -41,6 +41,7 @@ import { guardHosts } from './hosts.ts';
 import { limitPages } from './page-limit.ts';
 import { collectRoutes, pathOf, type RouteTable } from './route-table.ts';
 import { closeSilentSockets } from './silent-sockets.ts';
+import { cutUnread } from './unread-answers.ts';
 
 /**
  * The HTTP server with all its routes, not yet listening.
@@ -67,6 +68,7 @@ export async function buildServer(
   followCalls(app, ctx);
   const routes = collectRoutes(app);
   beginCalls(app, begin);
+  cutUnread(app);
   limitPages(app, ctx, (request) => !isForApi(request) && !allowedFor(routes, request).includes(request.method));
   refuseUnknown(app, routes);
   guardHosts(app, pages);
