@@ -24,12 +24,15 @@ const minDigits = 6;
 /** A number from its first digit on, with the signs between digits that are read over, some of them unseen. */
 const numbersWritten = /\d[\d\s\p{Pd}\p{Ps}\p{Pe}\p{Cf}.+/·•−~∼_'’]*/gu;
 
-/** What the spellings of a number have in common: of each number that the text has, since any may be the one called. */
+/**
+ * What the spellings of a number have in common: of each number that the text has, since any may be the one called, and
+ * of all its digits, since a gateway may leave out whatever stands between them.
+ */
 function phonesOf(written: string): string[] {
   const runs = withLatinDigits(written.normalize('NFKC')).match(numbersWritten) ?? [];
   const digits = runs.map((run) => run.replace(/\D/g, ''));
   const numbers = digits.filter((run) => run.length >= minDigits);
-  return [...new Set((numbers.length > 0 ? numbers : [digits.join('')]).map((run) => run.slice(-lastDigits)))];
+  return [...new Set([...numbers, digits.join('')].map((run) => run.slice(-lastDigits)))];
 }
 
 /**

@@ -148,6 +148,20 @@ test('A number with signs between its digits that gateways leave out → counts 
   assert.equal(await owing(), 0);
 });
 
+test('A number cut in two by a sign that could separate two numbers → counts as the number that it is without', async () => {
+  const merchant = await makeMerchant(database.db, scope);
+  const { gateway } = countingGateway();
+  const spelled = [',', ';', ':', '*', 'x'].flatMap((sign) => [
+    `+4930${sign}222222`,
+    `+493022${sign}2222`,
+    `+4930222222${sign}`,
+  ]);
+  await owe(merchant, 'phone', spelled);
+  await owe(merchant, 'phone', ['+49 30 333333']);
+  assert.equal(await sendMessages(ctx, running, gateway), 11);
+  assert.equal(await owing(), 0);
+});
+
 test('A message whose first attempt fails before it is counted › is counted by the next one', async () => {
   const merchant = await makeMerchant(database.db, scope);
   const { gateway, sentTo } = countingGateway();
