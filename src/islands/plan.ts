@@ -19,6 +19,7 @@ class PlanPage {
   readonly #lazy = new Map<HTMLElement, LazyWallet>();
   #wallets: FoundWallet[] = [];
   #busy = false;
+  #turn = 0;
 
   constructor(root: HTMLElement) {
     this.#root = root;
@@ -87,6 +88,8 @@ class PlanPage {
     const place = this.#placeIn(section);
     if (this.#busy || !place) return;
     this.#busy = true;
+    const turn = ++this.#turn;
+    const isOver = () => turn !== this.#turn;
     markBusy(section, wallet);
     const orders = ordersOf(section);
     const known = () => ({
@@ -97,6 +100,7 @@ class PlanPage {
       coin: place.chain.coin,
     });
     const tell = (text: string, values: Record<string, string> = {}, isFault = false) => {
+      if (isOver()) return;
       const sentence = fillText(this.#texts[text], { ...known(), ...values });
       announceIn(section.querySelector<HTMLElement>(':scope .told'), sentence, isFault);
     };
@@ -113,12 +117,19 @@ class PlanPage {
         tell,
         limitless: this.#texts.limitless ?? '',
         confirm: () => this.#confirm(section),
+        connected: () => {
+          if (isOver()) return false;
+          this.#busy = true;
+          markBusy(section, wallet);
+          return true;
+        },
       });
       if (done) location.assign(`${this.#path}?done=${done}`);
     } catch (error) {
       const { text, values } = refusalFrom(error, 'notSigned');
       tell(text, values, true);
     }
+    if (isOver()) return;
     this.#busy = false;
     markBusy(section, null);
   }
@@ -177,7 +188,9 @@ class PlanPage {
         return [...new Set([this.#placeIn(section)?.chain.chainId ?? 0, ...all])];
       },
       place: () => section.querySelector<HTMLElement>('.pairing'),
+      // A code waits to be scanned. Another wallet can be chosen instead.
       shown: () => {
+        this.#busy = false;
         announceIn(section.querySelector<HTMLElement>('.told'), '');
         markBusy(section, null);
       },

@@ -30,6 +30,8 @@ export type PlanAct = {
   limitless: string;
   /** Resolves once somebody agrees to pay a fee. */
   confirm(): Promise<void>;
+  /** Called once the wallet has given its account. False if another wallet was chosen meanwhile. */
+  connected(): boolean;
 };
 
 type Step =
@@ -58,6 +60,7 @@ const approvedTries = 150;
  */
 export async function runAct(act: PlanAct): Promise<string | null> {
   const account = await accountOf(act);
+  if (!act.connected()) return null;
   // Common wallets sign typed data only while they are on its network.
   await moveTo(act.wallet, act.place.chain, () => act.tell('switching'));
   if (act.act === 'agree') return agree(act, account);
