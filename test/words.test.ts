@@ -34,6 +34,7 @@ const avoided: [phrase: RegExp, instead: string][] = [
   [/\bis no (valid )?(wallet|transaction|colour|rate|currency|e-mail)/i, 'is not a …'],
   [/\b(Merchant|Request|Plan|Delivery) number\b/i, '… ID'],
   [/\bpayment page\b/i, 'pay page'],
+  [/^((all|view) )?deliveries$|\bits delivery\b/i, 'events; each has delivery attempts'],
   [/\b(in|of|from) (the|that) answer\b/i, 'response'],
   [/\bMake (a|the|an) (key|merchant|request|new secret)\b/i, 'Create'],
 ];

@@ -46,7 +46,7 @@ export function deliveryPages(pages: PortalPages, ctx: Context): void {
           : emptyState(portal.webhooks.noDeliveries, portal.webhooks.noDeliveriesRest);
     return sendPortal(ctx, reply, call, {
       path: deliveriesPath,
-      title: portal.webhooks.deliveries,
+      title: portal.webhooks.events,
       body: html`
         <p><a href="/portal/webhooks">${portal.places.webhooks}</a></p>
         ${flash(call)}
@@ -152,7 +152,7 @@ export function deliveryBadge(words: Words, { state, attempts }: Pick<BrowsedDel
 export function deliveryTable(words: Words, rows: BrowsedDelivery[], now: Date): Html {
   const { webhooks, requests } = portalTexts(words);
   return table<BrowsedDelivery>(
-    webhooks.deliveries,
+    webhooks.events,
     [
       {
         name: webhooks.event,

@@ -46,7 +46,7 @@ export function deliveryDetail(pages: PortalPages, ctx: Context): void {
       otherModePath: deliveriesPath,
       title: fill(webhooks.deliveryTitle, { event: delivery.event }),
       body: html`
-        <p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>
+        <p><a href="${deliveriesPath}">${webhooks.allEvents}</a></p>
         ${flashOf(call, { done: { replayed: webhooks.replayedOne } })}
         <div class="list" data-live="${portalEventsPath(mode, delivery.request_id)}" data-region="delivery">
           ${deliveryFacts(words, delivery, ctx.clock.now())}

@@ -127,7 +127,7 @@ async function showWebhooks(
     rows.length > 0
       ? html`
         ${deliveryTable(words, rows.slice(0, latest), ctx.clock.now())}
-        <p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>
+        <p><a href="${deliveriesPath}">${webhooks.allEvents}</a></p>
       `
       : emptyState(webhooks.noDeliveries, webhooks.noDeliveriesRest);
   return sendPortal(ctx, call.reply, call, {

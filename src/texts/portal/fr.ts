@@ -55,7 +55,7 @@ export const fr: PortalTexts<'fr'> = {
     },
     exhaustedRest: 'Toutes les tentatives de livraison ont échoué. Corrigez votre endpoint, puis renvoyez.',
     setUrl: 'Définir une URL de webhook',
-    toWebhooks: 'Voir les livraisons',
+    toWebhooks: 'Voir les événements',
     chain: '{network} est injoignable',
     chainRest: 'Les paiements y sont en sécurité. Nous les retrouverons dès que nous pourrons relire le réseau.',
     unmatched: {
@@ -232,7 +232,7 @@ export const fr: PortalTexts<'fr'> = {
       delivered: 'Événement livré à {host}',
       next: 'Prochaine tentative',
       exhausted: 'Tentatives épuisées',
-      exhaustedRest: 'Renvoyez l’événement depuis sa livraison dès que votre endpoint fonctionne.',
+      exhaustedRest: 'Ouvrez l’événement et renvoyez-le dès que votre endpoint fonctionne.',
     },
     found: {
       near: 'Le commerçant décide à quoi il correspond.',
@@ -409,11 +409,11 @@ export const fr: PortalTexts<'fr'> = {
       'Ce service n’a pas de portefeuille de test. Créez une demande de test, ouvrez sa page de paiement et payez-la avec un portefeuille qui contient des USDC de test.',
     sendTest: 'Payer une demande de test',
     latest: 'Derniers événements',
-    allDeliveries: 'Toutes les livraisons',
+    allEvents: 'Tous les événements',
     noDeliveries: 'Aucun événement pour l’instant',
     noDeliveriesRest:
       'Chaque paiement vérifié crée un événement. Il s’affiche ici, avec chaque tentative de livraison.',
-    deliveries: 'Livraisons',
+    events: 'Événements',
     event: 'Événement',
     request: 'Demande',
     attempts: 'Tentatives',
