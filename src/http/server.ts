@@ -196,8 +196,8 @@ function cutUserAgent({ raw: { headers } }: FastifyRequest): void {
 }
 
 /**
- * Some proxies, such as Azure's Application Gateway, write the port beside an address. Each connection of a client would
- * then count as another client, and a proxy in front of another would not be recognised.
+ * Some proxies, such as Azure's Application Gateway, write the port beside an address. Then each connection would count
+ * as another client, and a proxy in front of another would not be recognised.
  */
 function cutPorts({ raw: { headers } }: FastifyRequest): void {
   const forwarded = headers['x-forwarded-for'];
