@@ -8,7 +8,7 @@ import { countFailuresFromZero, recordAnswered } from './call-metrics.ts';
 
 /**
  * Gives each call its trail: every log line of the call has its `x-request-id`, and if tracing is on, the call is a
- * span. Must be added before all other hooks.
+ * span. Must be added before all hooks that log.
  */
 export function followCalls(app: FastifyInstance, ctx: Context): void {
   const isProxy = inNetworks(ctx.config.trustProxy);

@@ -39,6 +39,7 @@ import { closeWhenStopping } from './drain.ts';
 import { healthRoutes } from './health.ts';
 import { guardHosts } from './hosts.ts';
 import { limitPages } from './page-limit.ts';
+import { limitPipelined } from './pipelined.ts';
 import { collectRoutes, pathOf, type RouteTable } from './route-table.ts';
 import { closeSilentSockets } from './silent-sockets.ts';
 import { cutUnread } from './unread-answers.ts';
@@ -65,6 +66,7 @@ export async function buildServer(
   ignoreExpectations(app);
   closeSilentSockets(app);
   closeWhenStopping(app, stopping);
+  limitPipelined(app);
   followCalls(app, ctx);
   const routes = collectRoutes(app);
   beginCalls(app, begin);
