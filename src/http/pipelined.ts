@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** How many requests of one connection may be under way. Browsers, proxies and clients of the API send one at a time. */
+/** How many requests of one connection may be under way. Browsers, proxies and HTTP clients send one at a time. */
 const maxOfConnection = 20;
 
 /**
