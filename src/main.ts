@@ -1,3 +1,4 @@
+import './lib/threads.ts';
 import type { FastifyInstance } from 'fastify';
 import { announceRecurring } from './chain/recurring/announce.ts';
 import { nameEndpoints } from './chain/rpc.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { freePort } from '../../src/lib/ports.ts';
@@ -46,6 +46,22 @@ test('a sandbox with a database, chains and secret keys of its own, and no data 
   try {
     const service = await startService({ ...fixtures.env, DATA_DIR: join(dataFolder(), 'absent') });
     assert.match(service.stdout(), /Test key +qt_test_/);
+    await service.stop();
+  } finally {
+    await fixtures.drop();
+    await chains.stop();
+  }
+});
+
+test('a service → has so many threads that names whose name server hangs do not keep the database from being looked up', async () => {
+  const chains = await twoChains();
+  const fixtures = await nodeFixtures(chains);
+  try {
+    const service = await startService(fixtures.env);
+    const tasks = `/proc/${service.pid}/task`;
+    const names = readdirSync(tasks).map((id) => readFileSync(join(tasks, id, 'comm'), 'utf8').trim());
+    // Half of them look up names: more than there are rate sources, endpoints of these chains, and the database.
+    assert.equal(names.filter((name) => name === 'libuv-worker').length, 32);
     await service.stop();
   } finally {
     await fixtures.drop();
