@@ -344,7 +344,7 @@ test('A charge was reverted, and the money is back before it is judged → it co
   await chargeDue(of.ctx, new AbortController().signal);
   await of.rpc('anvil_setBalance', [payer.address, '0xde0b6b3a7640000']);
   const away = transferCall({ to: `0x${'77'.repeat(20)}`, usdcMicro: 50_000_000n });
-  const sign = await signCall(of.chain, payer.privateKey, of.token, away);
+  const signedAway = await signCall(of.chain, payer.privateKey, of.token, away);
   await of.rpc('evm_setAutomine', [false]);
   try {
     await of.follow();
@@ -352,15 +352,24 @@ test('A charge was reverted, and the money is back before it is judged → it co
     const [variant] = await of.db.sql`
       select hash, '0x' || encode(signed, 'hex') as signed from relay_variants order by signed_at desc limit 1`;
     await of.rpc('anvil_dropTransaction', [variant?.hash]);
-    for (const signed of [sign, variant?.signed]) await of.rpc('eth_sendRawTransaction', [signed]);
+    for (const signed of [signedAway, variant?.signed]) await of.rpc('eth_sendRawTransaction', [signed]);
     await of.node.mine(1);
   } finally {
     await of.rpc('evm_setAutomine', [true]);
   }
   await of.node.fund(payer.address, 50_000_000n);
+  await of.node.mine(2);
+  await of.caughtUp();
+  await of.follow();
+  // Charges that are due together are simulated together, and one alone is not.
+  const other = await of.plan();
+  await of.agree(other, await of.payer(50_000_000n));
+  await of.turn();
   await of.collect();
-  await of.collect();
-  assert.deepEqual(await stateOf(plan), ['waiting', 'reverted', 1]);
+  assert.deepEqual(await Promise.all([plan, other].map(stateOf)), [
+    ['waiting', 'reverted', 1],
+    ['charged', null, 0],
+  ]);
   const { request_id } = await one(plan);
   const relayed = await of.db.sql`select state from relay_transactions where subject_id = ${request_id}`;
   assert.deepEqual(
