@@ -245,6 +245,9 @@ test('A refund that is mined after it was cancelled counts again; if the payment
   await fixtures.visitor.send(await begin(applied.txHash), '/put-back');
   assert.equal(await claimed(applied.request, applied.txHash, applied.from), 'counted');
   await fixtures.node.resend(second.signed);
+  await fixtures.caughtUp();
+  await follow();
+  assert.deepEqual(await refundOf(applied.txHash), ['kept', null], 'a reorganisation can still remove it');
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   await follow();
