@@ -297,6 +297,24 @@ test('A refund that is mined after another replaced it is recorded again; if bot
   assert.equal(left.length, 0, 'it is final');
 });
 
+test('A refund that is mined after another replaced it, and after the payment was applied → an alarm, and the payment stays', async () => {
+  const payment = await stray(24_000_000n);
+  const first = await signedBack(payment.from.address, payment.usdcMicro);
+  await record(payment.txHash, first.refundTxHash);
+  await age(payment.txHash, '20 hours');
+  await record(payment.txHash, hash('e'));
+  await age(payment.txHash, '25 hours');
+  await follow();
+  await fixtures.visitor.send(await begin(payment.txHash), '/put-back');
+  assert.equal(await claimed(payment.request, payment.txHash, payment.from), 'counted');
+  await fixtures.node.resend(first.signed);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
+  await follow();
+  assert.ok((await raisedAlarms(fixtures.db.sql)).has(`returned-twice:${nameOf(payment.txHash)}`));
+  assert.deepEqual(await refundOf(payment.txHash), ['kept', null]);
+});
+
 test('A refund that is mined after another replaced it, and after both were cancelled, counts; the other is still followed', async () => {
   const payment = await stray(23_000_000n);
   const first = await signedBack(payment.from.address, payment.usdcMicro);
