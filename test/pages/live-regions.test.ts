@@ -5,6 +5,7 @@ import { openRequest } from '../../src/requests/open.ts';
 import { openBrowser, sizes } from '../support/browser/browser.ts';
 import { startProxy } from '../support/net/proxy.ts';
 import { type DashboardFixtures, dashboardFixtures, sessionOf } from '../support/people/dashboard.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: DashboardFixtures;
 let browser: Browser;
@@ -76,5 +77,42 @@ test('a device is back in the network → its page shows at once what happened m
   await page.evaluate(() => dispatchEvent(new Event('online')));
   await page.clock.fastForward(1_000);
   await page.getByText('Customer opened the page').waitFor();
+  await close();
+});
+
+test('a page asks for its content over a connection that died silently → it asks again, and shows what happened', async () => {
+  const { page, close } = await deafPage((id) => `/dashboard/payments/${id}`);
+  await page.evaluate(() => {
+    AbortSignal.timeout = (ms) => {
+      const timing = new AbortController();
+      setTimeout(() => timing.abort(), ms); // the page's clock moves this timer, too
+      return timing.signal;
+    };
+    const { EventSource: Native } = window;
+    window.EventSource = class extends Native {
+      constructor(url: string | URL) {
+        super(url);
+        this.addEventListener('message', () => document.body.setAttribute('data-heard', ''));
+      }
+    };
+  });
+  let [answers, unanswered] = [false, 0];
+  await page.route(page.url(), (route) => {
+    if (answers) return route.continue();
+    unanswered++;
+  });
+  await page.evaluate(() => dispatchEvent(new Event('online')));
+  await page.locator('[data-heard]').waitFor();
+  await page.route('**/dashboard/events*', (route) => route.abort()); // from now on only the page asks
+  await until(async () => {
+    await page.clock.fastForward(400);
+    return unanswered > 0;
+  }, 'the page asks');
+  answers = true;
+  const shown = page.getByText('Customer opened the page');
+  await until(async () => {
+    await page.clock.fastForward(1_000);
+    return (await shown.count()) > 0;
+  }, 'the page asks again');
   await close();
 });

@@ -72,6 +72,27 @@ test('a wallet’s transaction shows as seen before it is mined', async () => {
   await close();
 });
 
+test('a wallet’s transaction is submitted over a connection that died silently → it is submitted again', async () => {
+  const request = await fixtures.request();
+  const wallet = await funded();
+  const { page, says, close } = await fixtures.open(request, { wallets: [wallet] });
+  await page.evaluate(() => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    AbortSignal.timeout = (ms) => timeout(ms / 8);
+  });
+  let submitted = 0;
+  await page.route('**/proof', (route) => {
+    submitted++;
+    if (submitted > 1) return route.continue();
+  });
+  await fixtures.automine(false);
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await says('Payment seen on Base Sandbox');
+  assert.equal(submitted, 2);
+  await fixtures.automine(true);
+  await close();
+});
+
 test('several wallets are listed with their icons; a second press while one is asked does nothing', async () => {
   const request = await fixtures.request();
   const asked = Promise.withResolvers<void>();

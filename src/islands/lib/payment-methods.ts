@@ -12,6 +12,7 @@ import { askAccount, type FoundWallet, knownAccounts } from './wallets.ts';
 
 /** The provider may know a transaction later than the wallet's node, so its hash is submitted several times. */
 const reportAfterMs = [0, 3_000, 8_000, 20_000];
+const answerMs = 8_000;
 
 type Page = {
   root: HTMLElement;
@@ -209,7 +210,8 @@ export class PaymentMethods {
       if (isOver()) return;
       if (hash) {
         const body = new URLSearchParams({ tx_hash: hash });
-        await fetch(`${this.#page.path}/proof`, { method: 'POST', body }).catch(() => {});
+        const signal = AbortSignal.timeout(answerMs);
+        await fetch(`${this.#page.path}/proof`, { method: 'POST', body, signal }).catch(() => {});
       }
       this.#page.askNow();
     }

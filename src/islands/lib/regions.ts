@@ -28,6 +28,7 @@ onRenewed(localTimes);
 const quietMs = 300;
 const firstRetryMs = 5000;
 const maxRetryMs = minuteMs;
+const answerMs = 20_000;
 const tickMs = 5000;
 /** How long the stream may be silent. The server sends a heartbeat every 25 s. */
 const silentMs = 40_000;
@@ -50,11 +51,12 @@ let newestShown = 0;
 
 /**
  * @returns whether a changed region was not replaced because somebody uses it
- * @throws Error if the server cannot be reached, or cannot answer now
+ * @throws Error if the server cannot be reached, cannot answer now, or does not answer in time
  */
 async function renew(): Promise<boolean> {
   const turn = ++asked;
-  const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+  const signal = AbortSignal.timeout(answerMs);
+  const answer = await fetch(location.href, { headers: { accept: 'text/html' }, signal });
   // The session has ended, so the page's content must not stay visible. A form's address leads to its page.
   if (answer.redirected && new URL(answer.url).pathname.endsWith('/sign-in')) {
     leave();
