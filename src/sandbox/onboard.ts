@@ -1,4 +1,4 @@
-import { type Hex, isHex, size } from 'viem';
+import { isHex, size } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
@@ -20,7 +20,7 @@ import { wordsOf } from '../ui/language.ts';
 export async function onboardWithKey(
   ctx: Context,
   accountId: string,
-  privateKey: Hex = generatePrivateKey(),
+  privateKey: string = generatePrivateKey(),
 ): Promise<{ account_id: string; wallet_address: string }> {
   if (!ctx.config.sandbox) throw new Error('Only a sandbox can onboard merchants by command.');
   if (!isHex(privateKey) || size(privateKey) !== 32) throw new Error('A private key is 0x and 64 hex digits.');
