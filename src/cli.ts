@@ -133,6 +133,7 @@ async function whatIsThere(words: string[]): Promise<string> {
   const about = await commandsAbout(words);
   const names = all.map(({ name }) => name);
   const groups = new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ', 1)[0] ?? name));
+  groups.delete(words[0] ?? ''); // it is written correctly
   const close = closestCommand([...names, ...groups], words);
   const isGroup = all.some(({ name }) => name.startsWith(`${words.join(' ')} `));
   const sentence = isGroup

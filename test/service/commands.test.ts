@@ -301,6 +301,7 @@ test('a mistyped option, command or word → refused with exit code 2 and the cl
     [['docter'], 'There is no command "docter". Did you mean doctor?'],
     [['partnr'], 'There is no command "partnr". Did you mean partner?'],
     [['webhok', 'list'], 'There is no command "webhok list". Did you mean webhook?'],
+    [['webhook', 'replya', 'x'], 'There is no command "webhook replya x". Did you mean webhook replay?'],
     [['something', 'else'], 'There is no command "something else". quittance --help lists all commands.'],
   ] as const) {
     const { code, stdout, stderr } = await quittance(...words);
