@@ -156,17 +156,19 @@ class PlanPage {
     this.#busy = true;
     const messageBox = form.querySelector<HTMLElement>('.told');
     const field = form.elements.namedItem('signature') as HTMLInputElement;
-    const outcome = await signStop(order, this.#wallets, (text, wallet) =>
-      announceIn(messageBox, fillText(this.#texts[text], { wallet })),
-    );
+    const button = form.querySelector('button');
+    const outcome = await signStop(order, this.#wallets, (text, wallet) => {
+      announceIn(messageBox, fillText(this.#texts[text], { wallet }));
+      // A second press stops without a signature: the wallet may never answer.
+      form.dataset.signed = 'yes';
+      if (button) button.textContent = this.#texts.stopUnsigned ?? '';
+    });
     this.#busy = false;
-    form.dataset.signed = 'yes'; // a second press stops without a signature
     if (outcome.kind === 'declined') {
       announceIn(messageBox, fillText(this.#texts.notStopped, { wallet: outcome.wallet }), true);
-      const button = form.querySelector('button');
-      if (button) button.textContent = this.#texts.stopUnsigned ?? '';
       return;
     }
+    form.dataset.signed = 'yes';
     field.value = outcome.signature;
     form.requestSubmit();
   }

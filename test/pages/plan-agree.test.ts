@@ -65,6 +65,22 @@ test('On a phone: the terms, two signatures, what was agreed, a charge with its 
   await page.context().close();
 });
 
+test('A wallet of this browser that never answers keeps nobody from stopping the charges', async () => {
+  for (const silent of ['eth_accounts', 'eth_signTypedData_v4']) {
+    const plan = await fixtures.plan();
+    const wallet = await walletWith(500_000_000n);
+    const page = await openAt(plan, [wallet]);
+    await page.getByRole('button', { name: 'Agree with Violet' }).click();
+    await see(page, 'You have agreed. Nothing was taken now.');
+    wallet.before = (method) => (method === silent ? new Promise(() => {}) : undefined);
+    await page.getByRole('button', { name: 'Stop automatic charges' }).click();
+    if (silent !== 'eth_accounts') await page.getByRole('button', { name: 'Stop without signing' }).click();
+    await see(page, 'Automatic charges are stopped.');
+    assert.equal((await fixtures.mandateOf(plan)).state, 'stopped');
+    await page.context().close();
+  }
+});
+
 test('In the sandbox a test wallet agrees, and has the next charge made, without a wallet in the browser', async () => {
   const plan = await fixtures.plan();
   const page = await openAt(plan, []);

@@ -1,5 +1,6 @@
+import { askQuietly } from './funds.ts';
 import { hasChangedTo } from './move-to.ts';
-import { currentChain, type FoundWallet, isDeclined, knownAccounts } from './wallets.ts';
+import { currentChain, type FoundWallet, isDeclined } from './wallets.ts';
 
 /** What is signed to stop automatic charges, by which account and on which network. */
 type StopOrder = { payer: string; chainId: number; typed: string };
@@ -16,8 +17,9 @@ export async function signStop(
 ): Promise<Stopped> {
   const unsigned: Stopped = { kind: 'signed', signature: '' };
   for (const wallet of wallets) {
-    const accounts = await knownAccounts(wallet).catch((): string[] => []);
-    if (!accounts.includes(payer)) continue;
+    // A wallet that does not answer must not keep anybody from stopping.
+    const accounts = (await askQuietly(wallet.provider, 'eth_accounts', [])) as string[] | undefined;
+    if (!accounts?.some((account) => account.toLowerCase() === payer)) continue;
     tell('signStop', wallet.info.name);
     try {
       const isThere =
