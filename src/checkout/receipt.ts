@@ -1,6 +1,7 @@
 import { formatFiat } from '../lib/money.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { receiptNumber } from '../lib/text/receipt-number.ts';
+import { firstVisible } from '../lib/text/visible.ts';
 import { madeAt } from '../requests/rules.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { card, descriptionList, fullAddress, mono } from '../ui/components.ts';
@@ -30,7 +31,7 @@ export function receiptFacts(checkout: Checkout): Html {
     [receipt.number, mono(receiptNumber(row.id, row.proof_verified_at ?? madeAt(row)))],
     at && [receipt.confirmed, zonedInstant(words, at)],
     [receipt.paidTo, merchant],
-    row.memo !== null ? [receipt.for, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
+    firstVisible(row.memo) !== null ? [receipt.for, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
     [receipt.amount, html`${amount} <span class="quiet">(${rateOf(words, row)})</span>`],
     [receipt.received, html`<bdi>${groupMicro(words, progress.receivedMicro)} USDC</bdi>`],
     [receipt.from, fullAddress(row.payer_address ?? '')],

@@ -333,6 +333,8 @@ test('A paid request shows its receipt with the transaction, and links to the ex
   assert.ok(!plain.html.includes('Your payment goes directly to'));
   assert.ok(!plain.html.includes('Send exactly'));
   assert.equal(plain.forms.length, 0);
+  await app.db.sql`update requests set memo = ${'\u200b'} where id = ${row.id}`;
+  assert.ok(!(await pay(row.id)).html.includes('<dt>For</dt>'), 'a memo that shows nothing');
   app.ctx.chains.test = [chain];
   const linked = await pay(row.id);
   app.ctx.chains.test = before;
