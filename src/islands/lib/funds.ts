@@ -6,7 +6,8 @@ const answerMs = 4_000;
 /** A wallet's answer to a question that needs no consent; undefined if it does not answer in time. */
 export async function askQuietly(provider: WalletProvider, method: string, params: unknown[]): Promise<unknown> {
   const timedOut = new Promise((resolve) => setTimeout(resolve, answerMs));
-  return Promise.race([provider.request({ method, params }), timedOut]).catch(() => undefined);
+  const answer = async () => provider.request({ method, params }); // some wallets throw at once
+  return Promise.race([answer(), timedOut]).catch(() => undefined);
 }
 
 /** An account's balance of an option's token, in micro units, read on the wallet's current network; null if unknown. */

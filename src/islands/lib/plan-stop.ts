@@ -18,8 +18,8 @@ export async function signStop(
   const unsigned: Stopped = { kind: 'signed', signature: '' };
   for (const wallet of wallets) {
     // A wallet that does not answer must not keep anybody from stopping.
-    const accounts = (await askQuietly(wallet.provider, 'eth_accounts', [])) as string[] | undefined;
-    if (!accounts?.some((account) => account.toLowerCase() === payer)) continue;
+    const accounts = await askQuietly(wallet.provider, 'eth_accounts', []);
+    if (!Array.isArray(accounts) || !accounts.some((account) => String(account).toLowerCase() === payer)) continue;
     tell('signStop', wallet.info.name);
     try {
       const isThere =
