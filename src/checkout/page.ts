@@ -120,6 +120,7 @@ export function sendPayPage(
     body: html`
       <div id="checkout" class="fragments" data-path="${path}" data-texts="${JSON.stringify(islandTexts(checkout))}">
         <p class="told" role="status" data-silence hidden></p>
+        <p class="told" role="alert" data-warning hidden></p>
         <p class="hidden" role="status" data-say></p>
         ${card(fragment('news', html` role="status" aria-live="polite"`), html`<hr class="rule">`, fragment('summary'))}
         ${fragment('ways')}

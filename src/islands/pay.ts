@@ -30,7 +30,9 @@ class PayPage {
       (why) => announceIn(silent, why === null ? '' : (this.#texts[why] ?? '')),
     );
     const released = () => this.#latest && this.#hear(this.#latest);
-    this.#paymentMethods = new PaymentMethods({ root, path, texts: this.#texts, askNow: this.#askNow, released });
+    const warning = root.querySelector<HTMLElement>('[data-warning]');
+    const warn = (text: string) => announceIn(warning, text, true);
+    this.#paymentMethods = new PaymentMethods({ root, path, texts: this.#texts, askNow: this.#askNow, released, warn });
     this.#enhance(root);
     runCountdown(this.#askNow);
     findWallets(this.#texts.browserWallet ?? '', (found) => {

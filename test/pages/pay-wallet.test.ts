@@ -122,6 +122,33 @@ test('several wallets are listed with their icons; a second press while one is a
   await close();
 });
 
+test('paid from elsewhere while a wallet asks → the page says to decline; confirmed all the same, it is found', async () => {
+  const request = await fixtures.request();
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const violet = await funded({
+    before: (method) => {
+      if (method !== 'eth_sendTransaction') return;
+      asked.resolve();
+      return answer.promise;
+    },
+  });
+  const { page, check, says, close } = await fixtures.open(request, { wallets: [violet] });
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await asked.promise;
+  await fixtures.pay(request);
+  await base().mine(3);
+  await says('Paid');
+  const warning = page.getByText('Decline the payment in Violet: nothing is due here any more.');
+  await warning.waitFor();
+  await check('wallet-decline');
+  const submitted = page.waitForRequest((sent) => sent.url().endsWith('/proof'));
+  answer.resolve();
+  assert.equal(new URLSearchParams((await submitted).postData() ?? '').get('tx_hash'), violet.sent[0]?.hash);
+  await warning.waitFor({ state: 'hidden' });
+  await close();
+});
+
 test('a wallet on another network is moved; one that does not know the network learns it', async () => {
   const moved = await funded({ chainId: 31339 }, [base(), polygon()]);
   const taught = await funded({ chains: [], addable: [base().chain], chainId: 1 });

@@ -22,6 +22,8 @@ type Page = {
   askNow(): void;
   /** Called when the section may be replaced again. */
   released(): void;
+  /** Shows a text beside the section, which may be gone; '' shows none. */
+  warn(text: string): void;
 };
 
 /** A payment that a wallet only signs. `sent` is called when nothing else may be paid any more. */
@@ -66,6 +68,7 @@ export class PaymentMethods {
     this.#wallets = wallets;
     const section = this.#section();
     if (!section) {
+      this.#withdraw();
       this.#end();
       void this.#lazy?.provider.leave();
       return;
@@ -176,8 +179,16 @@ export class PaymentMethods {
       const instead = text === 'fee' && option?.feeless;
       if (instead && !isOver()) this.#feeless = true;
       tell(instead ? 'feeInstead' : text, values, true);
+    } finally {
+      if (isOver()) this.#page.warn('');
+      else this.#free();
     }
-    if (!isOver()) this.#free();
+  }
+
+  /** The payment is not needed any more, but the wallet still asks for it, and no page can take its question back. */
+  #withdraw(): void {
+    if (this.#step !== 'asking' || !this.#running) return;
+    this.#page.warn(fillText(this.#page.texts.decline, { wallet: this.#running.info.name }));
   }
 
   /**
@@ -203,11 +214,11 @@ export class PaymentMethods {
     sent('handedIn');
   }
 
-  /** Submits the hash until the page shows the transaction. It is only a hint. */
+  /** Submits the hash until the page shows the transaction. It is only a hint. Once, if the payment came too late. */
   async #report(hash: string | null, isOver: () => boolean): Promise<void> {
     for (const afterMs of reportAfterMs) {
       await new Promise((resolve) => setTimeout(resolve, afterMs));
-      if (isOver()) return;
+      if (isOver() && afterMs > 0) return;
       if (hash) {
         const body = new URLSearchParams({ tx_hash: hash });
         const signal = AbortSignal.timeout(answerMs);

@@ -136,6 +136,7 @@ export const de: PayTexts<'de'> = {
     away: '{wallet} ist gerade nicht erreichbar. Es wurde kein Geld bewegt. Zahlen Sie auf anderem Weg, oder versuchen Sie es später noch einmal.',
     switching: 'Erlauben Sie {wallet} den Wechsel zu {network}.',
     confirm: 'Bestätigen Sie die Zahlung in {wallet}.',
+    decline: 'Lehnen Sie die Zahlung in {wallet} ab: Hier ist nichts mehr zu zahlen.',
     sent: 'Gesendet. Warten auf das Netzwerk.',
     unseen: 'Gesendet, aber noch nicht im Netzwerk. Sehen Sie in {wallet} nach, bevor Sie noch einmal zahlen.',
     rejected: 'Sie haben in {wallet} abgelehnt. Es wurde kein Geld bewegt.',

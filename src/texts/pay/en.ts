@@ -127,6 +127,7 @@ export const en = {
     away: '{wallet} cannot be reached right now. No money was moved. Pay another way, or try again later.',
     switching: 'Allow {wallet} to switch to {network}.',
     confirm: 'Confirm the payment in {wallet}.',
+    decline: 'Decline the payment in {wallet}: nothing is due here any more.',
     sent: 'Sent. Waiting for the network.',
     unseen: 'Sent, but not on the network yet. Check {wallet} before you pay again.',
     rejected: 'You declined in {wallet}. No money was moved.',

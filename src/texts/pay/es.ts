@@ -131,6 +131,7 @@ export const es: PayTexts<'es'> = {
     away: 'No se puede conectar con {wallet} en este momento. No se movió dinero. Pague de otra forma o inténtelo más tarde.',
     switching: 'Permita que {wallet} cambie a {network}.',
     confirm: 'Confirme el pago en {wallet}.',
+    decline: 'Rechace el pago en {wallet}: aquí ya no hay nada que pagar.',
     sent: 'Enviado. A la espera de la red.',
     unseen: 'Enviado, pero aún no está en la red. Compruebe {wallet} antes de pagar de nuevo.',
     rejected: 'Usted rechazó el pago en {wallet}. No se movió dinero.',

@@ -138,6 +138,7 @@ export const fr: PayTexts<'fr'> = {
     away: '{wallet} est injoignable pour le moment. Aucun argent n’a été débité. Payez autrement ou réessayez plus tard.',
     switching: 'Autorisez {wallet} à passer sur {network}.',
     confirm: 'Confirmez le paiement dans {wallet}.',
+    decline: 'Refusez le paiement dans {wallet} : il n’y a plus rien à payer ici.',
     sent: 'Envoyé. En attente du réseau.',
     unseen: 'Envoyé, mais pas encore sur le réseau. Vérifiez dans {wallet} avant de payer à nouveau.',
     rejected: 'Vous avez refusé dans {wallet}. Aucun argent n’a été débité.',

@@ -136,6 +136,7 @@ export const pt: PayTexts<'pt'> = {
     away: 'Não conseguimos acessar {wallet} no momento. Nenhum valor foi movimentado. Pague de outra forma ou tente de novo mais tarde.',
     switching: 'Permita em {wallet} a mudança para a rede {network}.',
     confirm: 'Confirme o pagamento em {wallet}.',
+    decline: 'Recuse o pagamento em {wallet}: não há mais nada a pagar aqui.',
     sent: 'Enviado. Aguardando a rede.',
     unseen: 'Enviado, mas ainda não está na rede. Confira em {wallet} antes de pagar de novo.',
     rejected: 'Você recusou em {wallet}. Nenhum valor foi movimentado.',
