@@ -1,5 +1,6 @@
 import { formatFiat } from '../lib/money.ts';
 import { oneLine } from '../lib/text/one-line.ts';
+import { firstVisible } from '../lib/text/visible.ts';
 import { type CustomerMailFact, timeFact, writeCustomerMail } from '../mail/customer-mail.ts';
 import type { MailBranding } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
@@ -33,7 +34,7 @@ function factsOf({ row, words, merchant, number }: ReceiptFacts, branding: MailB
     [t.number, number],
     timeFact(words, t.confirmed, at),
     [t.paidTo, merchant],
-    ...(row.memo === null ? [] : [[t.for, row.memo] as CustomerMailFact]),
+    ...(firstVisible(row.memo) === null ? [] : [[t.for, row.memo] as CustomerMailFact]),
     [t.amount, amount],
     [receiptMail.usdc, `${groupMicro(words, BigInt(row.usdc_micro))} USDC`],
     [t.transaction, row.tx_hash],

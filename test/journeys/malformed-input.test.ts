@@ -27,8 +27,11 @@ let calls = 0;
 const reads = watchReads();
 
 const keyOf = ({ method, pattern }: Route) => `${method} ${pattern}`;
-/** Each call comes from another client, and the clock alternates between two minutes, so that no limit applies. */
-const clock = { now: () => new Date(Date.now() + (calls % 2) * 60_000) };
+/**
+ * Each call comes from another client, and the clock alternates between two minutes, so that no limit applies. A step
+ * back of only a minute would continue the later one.
+ */
+const clock = { now: () => new Date(Date.now() + (calls % 2) * 3 * 60_000) };
 
 before(async () => {
   app = await startApp({ clock, config: testConfig({ trustProxy: ['127.0.0.1/32'] }) });

@@ -125,6 +125,15 @@ test('A verified payment is receipted by mail once: as text and HTML, in the par
   assert.ok(page.html.includes(/Q-\d{8}-\w+/.exec(mail?.subject)?.[0] as string));
 });
 
+test('A memo that shows nothing → the receipt has no line for it', async () => {
+  const email = newEmail();
+  await paid({ customerEmail: email, memo: '\u200b' });
+  await mailReceipts(fixtures.ctx, running);
+  const [mail] = await mailsTo(email);
+  assert.match(mail?.body, /Amount: /);
+  assert.doesNotMatch(mail?.body, /^For:/m);
+});
+
 test('A customer’s phone is sent a message by the operator’s gateway, once, under the request’s id', async () => {
   const { request } = await paid({ customerPhone: '+49 30 123456' });
   const taken = await Promise.all([sendAll(), sendAll()]);

@@ -36,7 +36,8 @@ export function watchReads(): { of(route: Route): Read; stop(): void } {
     return known;
   };
   const watched = <T>(value: T, names: Set<string>, onWhole = () => {}): T => {
-    if (typeof value !== 'object' || value === null) return value;
+    // The bytes of a form with files work only as they are.
+    if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return value;
     return new Proxy(value, {
       get: (target, name, self) => {
         if (typeof name === 'string' && !(name in Object.prototype)) names.add(name);
