@@ -7,6 +7,7 @@ import { keepPairing, takePairing } from './lib/kept-pairing.ts';
 import { type KeptPairing, type LazyOffer, LazyWallet } from './lib/lazy-wallet.ts';
 import { localTimes } from './lib/local-times.ts';
 import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
+import { tabStorage } from './lib/storage.ts';
 import { fillText, language } from './lib/texts.ts';
 import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
 import { askAccount, changeChain, currentChain, type FoundWallet, knownAccounts, signText } from './lib/wallets.ts';
@@ -140,7 +141,7 @@ class WalletPage {
     if (!form || isOver()) return;
     setField(form, 'wallet_address', account);
     setField(form, 'chain_id', String(chainId));
-    sessionStorage.setItem(chosenKey, wallet.info.rdns);
+    tabStorage.setItem(chosenKey, wallet.info.rdns);
     if (wallet === this.#lazy) keepPairing(await this.#lazy.provider.keep(account));
     this.#goesOn = wallet === this.#lazy;
     forgetPage();
@@ -209,7 +210,7 @@ async function inOrder(wallets: FoundWallet[], { wanted, unwanted, signing }: Wa
       const accounts = await knownAccounts(wallet).catch((): string[] => []);
       if (wanted !== null && accounts.includes(wanted)) return { wallet, rank: 0 };
       if (unwanted !== null && accounts.includes(unwanted)) return { wallet, rank: 3 };
-      return { wallet, rank: wallet.info.rdns === sessionStorage.getItem(chosenKey) ? 1 : 2 };
+      return { wallet, rank: wallet.info.rdns === tabStorage.getItem(chosenKey) ? 1 : 2 };
     }),
   );
   const owners = ranked.filter(({ rank }) => rank === 0);

@@ -112,6 +112,28 @@ test('A merchant connects one of its wallets, reads the terms, signs, and is in 
   await page.context().close();
 });
 
+test('A browser that blocks what pages store → its wallet signs all the same', async () => {
+  const { id, url } = await shell();
+  const wallets = [wallet({ name: 'Rabbit' })];
+  const { page } = await open('/', wallets);
+  await page.addInitScript(() => {
+    for (const name of ['sessionStorage', 'localStorage']) {
+      Object.defineProperty(window, name, {
+        get: () => {
+          throw new DOMException('blocked', 'SecurityError');
+        },
+      });
+    }
+  });
+  await page.goto(url.replace(/^.*(?=\/onboard)/, app.url));
+  await press(page, 'Continue to your wallet');
+  await press(page, 'Connect Rabbit');
+  await page.getByLabel('I have read and accept the terms').check();
+  await press(page, 'Sign with Rabbit');
+  await see(page, 'You are ready to receive payments');
+  assert.ok((await readMerchant(app.ctx, fixtures.test, id))?.onboarded_at);
+});
+
 test('A merchant without a wallet in this browser sees that, and signs elsewhere with the keyboard alone', async () => {
   const { id, url } = await shell();
   const account = newAccount();

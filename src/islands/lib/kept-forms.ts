@@ -3,6 +3,7 @@
  * sign-in back to its page, where it is filled in again for the same user.
  */
 import { minuteMs } from '../../lib/durations.ts';
+import { browserStorage, tabStorage } from './storage.ts';
 import { type Typed, typeAgain, typedIn, valuesOf } from './typed.ts';
 
 type Kept = { user: string; until: number; typed: Typed };
@@ -14,7 +15,7 @@ const keptMs = 30 * minuteMs;
 /** Who is signed in, as the page says. */
 const user = (): string => document.querySelector<HTMLElement>('[data-user]')?.dataset.user ?? '';
 
-function read(storage: Storage): Kept | null {
+function read(storage: typeof tabStorage): Kept | null {
   const kept = JSON.parse(storage.getItem(key) ?? 'null') as Kept | null;
   if (kept && kept.until > Date.now()) return kept;
   storage.removeItem(key);
@@ -23,7 +24,7 @@ function read(storage: Storage): Kept | null {
 
 /** Removes what was lost when its time is over, also from a page that stays open; then calls back. */
 function expireLost(then = () => {}): void {
-  const lost = read(localStorage);
+  const lost = read(browserStorage);
   if (lost) setTimeout(expireLost, lost.until - Date.now(), then);
   else then();
 }
@@ -34,7 +35,7 @@ const keptNow = (typed: Typed): string =>
 /** Keeps what was typed on this page, which is left because its session has ended. */
 export function keepTyped(): void {
   const typed = typedIn(document);
-  if (Object.keys(typed).length > 0) localStorage.setItem(key, keptNow(typed));
+  if (Object.keys(typed).length > 0) browserStorage.setItem(key, keptNow(typed));
 }
 
 /** On pages behind the sign-in: keeps each form when it is sent, and fills in what was lost. */
@@ -42,15 +43,15 @@ export function keepForms(): void {
   addEventListener('submit', ({ target }) => {
     const form = target as HTMLFormElement;
     if (form.method !== 'post') return;
-    sessionStorage.setItem(key, keptNow(valuesOf(form)));
-    if (form.matches('[action$="/sign-out"]')) localStorage.removeItem(key);
+    tabStorage.setItem(key, keptNow(valuesOf(form)));
+    if (form.matches('[action$="/sign-out"]')) browserStorage.removeItem(key);
   });
   // The form that was sent from this tab was answered.
-  sessionStorage.removeItem(key);
-  const lost = read(localStorage);
+  tabStorage.removeItem(key);
+  const lost = read(browserStorage);
   const isOwn = lost?.user === user();
   const [form] = typeAgain(document, isOwn ? lost.typed : {});
-  if (form || !isOwn) localStorage.removeItem(key);
+  if (form || !isOwn) browserStorage.removeItem(key);
   // What was lost on another page waits for that page.
   else expireLost();
   if (!form) return;
@@ -66,10 +67,10 @@ export function keepForms(): void {
 export function promiseTyped(): void {
   const promise = document.querySelector<HTMLElement>('[data-typed-kept]');
   if (!promise) return;
-  const sent = sessionStorage.getItem(key);
-  sessionStorage.removeItem(key);
-  if (sent !== null && new URLSearchParams(location.search).has('unsaved')) localStorage.setItem(key, sent);
-  promise.hidden = read(localStorage) === null;
+  const sent = tabStorage.getItem(key);
+  tabStorage.removeItem(key);
+  if (sent !== null && new URLSearchParams(location.search).has('unsaved')) browserStorage.setItem(key, sent);
+  promise.hidden = read(browserStorage) === null;
   expireLost(() => {
     promise.hidden = true;
   });

@@ -2,6 +2,7 @@
  * What was typed on a page survives a reload, also that of a phone which dropped the page while its owner was in a
  * wallet app. It stays in this tab, and a page that was opened anew gets nothing of it.
  */
+import { tabStorage } from './storage.ts';
 import { type Typed, typeAgain, typedIn } from './typed.ts';
 
 type Kept = { typed: Typed; message: string | null };
@@ -15,14 +16,14 @@ let isSent = false;
 /** A form was sent: its answer begins anew. */
 export function forgetPage(): void {
   isSent = true;
-  sessionStorage.removeItem(key);
+  tabStorage.removeItem(key);
 }
 
 function keep(): void {
   if (isSent) return;
   const kept: Kept = { typed: typedIn(document), message: messageField()?.value ?? null };
-  if (kept.message === null && Object.keys(kept.typed).length === 0) sessionStorage.removeItem(key);
-  else sessionStorage.setItem(key, JSON.stringify(kept));
+  if (kept.message === null && Object.keys(kept.typed).length === 0) tabStorage.removeItem(key);
+  else tabStorage.setItem(key, JSON.stringify(kept));
 }
 
 /** A message that asks for the same as the new one and was still valid when that was made: it may be signed already. */
@@ -37,8 +38,8 @@ function putBackMessage(kept: string): void {
 
 /** Fills in a reloaded page again, and keeps what is typed from now on. */
 export function keepPage(): void {
-  const kept = JSON.parse(sessionStorage.getItem(key) ?? 'null') as Kept | null;
-  sessionStorage.removeItem(key);
+  const kept = JSON.parse(tabStorage.getItem(key) ?? 'null') as Kept | null;
+  tabStorage.removeItem(key);
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   if (kept && navigation?.type !== 'navigate') {
     if (kept.message !== null) putBackMessage(kept.message);
