@@ -21,6 +21,20 @@ async function funded(details: Partial<PageWallet> = {}, nodes = [base()]): Prom
   return wallet;
 }
 
+/** A wallet that was asked for a payment once `asked` is over, and answers once `answer` is called. */
+async function hesitant() {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const violet = await funded({
+    before: (method) => {
+      if (method !== 'eth_sendTransaction') return;
+      asked.resolve();
+      return answer.promise;
+    },
+  });
+  return { violet, asked: asked.promise, answer: answer.resolve };
+}
+
 const transferOf = async (txHash: string) =>
   (await fixtures.db.sql`select rule, chain_id::int, from_address from transfers where tx_hash = ${txHash}`)[0];
 const askedFor = (wallet: PageWallet, method: string) => wallet.asked.filter((call) => call.method === method).length;
@@ -95,15 +109,7 @@ test('a wallet’s transaction is submitted over a connection that died silently
 
 test('several wallets are listed with their icons; a second press while one is asked does nothing', async () => {
   const request = await fixtures.request();
-  const asked = Promise.withResolvers<void>();
-  const answer = Promise.withResolvers<void>();
-  const violet = await funded({
-    before: (method) => {
-      if (method !== 'eth_sendTransaction') return;
-      asked.resolve();
-      return answer.promise;
-    },
-  });
+  const { violet, asked, answer } = await hesitant();
   const amber = await funded({ name: 'Amber' });
   const { page, check, says, close } = await fixtures.open(request, { wallets: [violet, amber] });
   const buttons = page.locator('.wallets button');
@@ -111,11 +117,11 @@ test('several wallets are listed with their icons; a second press while one is a
   assert.deepEqual(await buttons.allTextContents(), ['Pay with Violet', 'Pay with Amber']);
   assert.equal(await page.locator('.wallets img').count(), 2);
   await buttons.first().click();
-  await asked.promise;
+  await asked;
   await page.getByText('Confirm the payment in Violet.').waitFor();
   await check('wallet-confirm');
   for (const button of await buttons.all()) await button.click({ force: true });
-  answer.resolve();
+  answer();
   await says('1 of 3 confirmations');
   assert.equal(askedFor(violet, 'eth_sendTransaction'), 1);
   assert.deepEqual(amber.sent, []);
@@ -124,18 +130,10 @@ test('several wallets are listed with their icons; a second press while one is a
 
 test('paid from elsewhere while a wallet asks → the page says to decline; confirmed all the same, it is found', async () => {
   const request = await fixtures.request();
-  const asked = Promise.withResolvers<void>();
-  const answer = Promise.withResolvers<void>();
-  const violet = await funded({
-    before: (method) => {
-      if (method !== 'eth_sendTransaction') return;
-      asked.resolve();
-      return answer.promise;
-    },
-  });
+  const { violet, asked, answer } = await hesitant();
   const { page, check, says, close } = await fixtures.open(request, { wallets: [violet] });
   await page.getByRole('button', { name: 'Pay with Violet' }).click();
-  await asked.promise;
+  await asked;
   await fixtures.pay(request);
   await base().mine(3);
   await says('Paid');
@@ -143,7 +141,7 @@ test('paid from elsewhere while a wallet asks → the page says to decline; conf
   await warning.waitFor();
   await check('wallet-decline');
   const submitted = page.waitForRequest((sent) => sent.url().endsWith('/proof'));
-  answer.resolve();
+  answer();
   assert.equal(new URLSearchParams((await submitted).postData() ?? '').get('tx_hash'), violet.sent[0]?.hash);
   await warning.waitFor({ state: 'hidden' });
   await close();
