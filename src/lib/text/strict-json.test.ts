@@ -142,6 +142,8 @@ test('a body of the largest size and any shape is read in linear time', () => {
     `{${Array.from({ length: size / 10 }, (_, i) => `"${i}":1`).join(',')}}`,
     `{"a":[${'{},'.repeat(size / 3)}{}]}`,
     `{"a":"${'\\u0061'.repeat(size / 6)}"}`,
+    `{"a":1.${'0'.repeat(8 * size)}1}`,
+    `{"a":[${Array.from({ length: size / 20 }, () => '1.00000000000000000').join(',')}]}`,
   ];
   for (const shape of shapes) assert.ok(parse(shape), shape.slice(0, 20));
   refuses(`{"a":"${'\\'.repeat(size + 1)}`, '"'.repeat(size), `{"a":"${'x'.repeat(size)}`);

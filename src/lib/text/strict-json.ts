@@ -52,7 +52,8 @@ function keepFraction(_key: string, value: unknown, { source = '' }: { source?: 
   const [digits = '', exponent = '0'] = source.toLowerCase().split('e');
   const [whole = '', fraction = ''] = digits.split('.');
   const figures = `${whole}${fraction}`.replace(/^-?0*/, '');
-  const zeros = figures.length - figures.replace(/0+$/, '').length;
+  let zeros = 0; // at the end; a regular expression would take a second for each 25,000 of them in the middle
+  while (figures.at(-1 - zeros) === '0') zeros++;
   return figures === '' || fraction.length - Number(exponent) <= zeros ? value : Number.NaN;
 }
 
