@@ -15,7 +15,7 @@ import { setPartnerDisabled } from '../partners/settings.ts';
 import type { Partner } from '../partners/store.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import { commandLine, mustReadPartner, unknownPartner } from './acting.ts';
-import { type Arguments, type Command, option, testModeOption, UsageFault, word } from './command.ts';
+import { type Arguments, type Command, option, optionalOption, testModeOption, UsageFault, word } from './command.ts';
 import { recoveryCommands } from './recovery.ts';
 
 const view = ({ disabled_at, logo_hash, ...partner }: Partner) => ({
@@ -114,7 +114,7 @@ async function createKey(ctx: Context, args: Arguments) {
   if (unknown.length > 0)
     throw new Error(`Unknown scopes: ${unknown.join(', ')}. The known scopes are ${scopeNames.join(', ')}.`);
   const scope = scopeOf(partner.id, testModeOption(args));
-  const name = args.options.name === undefined ? null : option(args, 'name');
+  const name = optionalOption(args, 'name');
   if (name !== null && (name.trim() === '' || [...name].length > maxKeyName))
     throw new UsageFault(`--name must have 1 to ${maxKeyName} characters.`);
   const endsAt = args.options.until === undefined ? null : parseInstant(option(args, 'until'));

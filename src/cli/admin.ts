@@ -9,7 +9,7 @@ import { serviceName } from '../users/mails.ts';
 import { removePasskeysOf } from '../users/passkeys/passkeys.ts';
 import type { User } from '../users/read.ts';
 import { commandLine, mustReadPartner } from './acting.ts';
-import { type Arguments, type Command, option, UsageFault } from './command.ts';
+import { type Arguments, type Command, option, optionalOption, UsageFault } from './command.ts';
 
 async function invite(ctx: Context, args: Arguments) {
   const invitation = { email: option(args, 'email'), role: null, place: serviceName, host: null };
@@ -44,7 +44,7 @@ const shown = (names: ObjectNames) => (check: ChainCheck) => ({
 });
 
 async function check(ctx: Context, args: Arguments) {
-  const kept = args.options.kept === undefined ? null : option(args, 'kept');
+  const kept = optionalOption(args, 'kept');
   if (kept !== null && !isHash(kept))
     throw new UsageFault('--kept must be a hash of 64 hex digits from an earlier check.');
   const partner = args.options.partner === undefined ? null : await mustReadPartner(ctx, option(args, 'partner'));

@@ -50,6 +50,15 @@ export function option(args: Arguments, name: string): string {
 }
 
 /**
+ * Reads the value of an option; null if it is left out.
+ *
+ * @throws UsageFault if it has no value
+ */
+export function optionalOption(args: Arguments, name: string): string | null {
+  return args.options[name] === undefined ? null : option(args, name);
+}
+
+/**
  * Reads an option that is a whole number.
  *
  * @param fallback its value if it is left out; without one it is required

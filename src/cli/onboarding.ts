@@ -2,7 +2,7 @@ import { isAddress, isUuid } from '../lib/ids.ts';
 import { onboardWithKey } from '../sandbox/onboard.ts';
 import { releaseWallet } from '../wallets/release.ts';
 import { commandLine } from './acting.ts';
-import { type Command, option, word } from './command.ts';
+import { type Command, optionalOption, word } from './command.ts';
 
 export const onboardingCommands: Command[] = [
   {
@@ -12,7 +12,7 @@ export const onboardingCommands: Command[] = [
     run: async (ctx, args) => {
       const accountId = word(args, 0, 'The account id');
       if (!isUuid(accountId)) throw new Error('An account ID looks like 3f2b8c1e-….');
-      const key = args.options['private-key'] === undefined ? undefined : option(args, 'private-key');
+      const key = optionalOption(args, 'private-key') ?? undefined;
       return onboardWithKey(ctx, accountId.toLowerCase(), key);
     },
   },

@@ -5,7 +5,7 @@ import { clearOverride, setOverride } from '../rates/override.ts';
 import { rateSources } from '../rates/providers.ts';
 import { manualRefresh } from '../rates/refresh.ts';
 import { commandLine, mustReadPartner } from './acting.ts';
-import { type Command, option, word } from './command.ts';
+import { type Command, option, optionalOption, word } from './command.ts';
 
 export const rateCommands: Command[] = [
   {
@@ -20,7 +20,7 @@ export const rateCommands: Command[] = [
       if (args.options.until !== undefined && until === null)
         throw new Error('--until must be a time like 2027-01-31T12:00:00Z.');
       const end = until?.toISOString() ?? null;
-      const shownDeviation = args.options.deviates === undefined ? null : option(args, 'deviates');
+      const shownDeviation = optionalOption(args, 'deviates');
       await setOverride(ctx, commandLine, { code, rate, until, shownDeviation });
       return { code, rate, override: true, until: end };
     },
