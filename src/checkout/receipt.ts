@@ -26,12 +26,13 @@ export function receiptFacts(checkout: Checkout): Html {
   const { row, words, merchant, progress, branding } = checkout;
   const { receipt } = receiptTexts(words);
   const at = row.proof_verified_at;
+  const memo = firstVisible(row.memo);
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   return descriptionList([
     [receipt.number, mono(receiptNumber(row.id, row.proof_verified_at ?? madeAt(row)))],
     at && [receipt.confirmed, zonedInstant(words, at)],
     [receipt.paidTo, merchant],
-    firstVisible(row.memo) !== null ? [receipt.for, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
+    memo !== null ? [receipt.for, html`<span class="memo" dir="auto">${memo}</span>`] : null,
     [receipt.amount, html`${amount} <span class="quiet">(${rateOf(words, row)})</span>`],
     [receipt.received, html`<bdi>${groupMicro(words, progress.receivedMicro)} USDC</bdi>`],
     [receipt.from, fullAddress(row.payer_address ?? '')],

@@ -19,10 +19,11 @@ export function summary(checkout: Checkout): Html {
   const left = row.expires_at.getTime() - now.getTime();
   const whole = row.expires_at.getTime() - madeAt(row).getTime();
   const open = payable(state) !== 'no' && left > 0;
+  const memo = firstVisible(row.memo);
   return html`
     <header class="payee">${logoOf(branding)}<h1>${merchant}</h1></header>
     ${payable(state) === 'rest' ? restDue(checkout, fiat) : wholeDue(checkout, fiat)}
-    ${firstVisible(row.memo) !== null && memoOf(row.memo ?? '', pay.memo)}
+    ${memo !== null && memoOf(memo, pay.memo)}
     ${
       open &&
       html`

@@ -29,12 +29,13 @@ export function receiptMail(facts: ReceiptFacts, branding: MailBranding, recipie
 function factsOf({ row, words, merchant, number }: ReceiptFacts, branding: MailBranding): CustomerMailFact[] {
   const { receipt: t, receiptMail } = receiptTexts(words);
   const at = row.proof_verified_at;
+  const memo = firstVisible(row.memo);
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   return [
     [t.number, number],
     timeFact(words, t.confirmed, at),
     [t.paidTo, merchant],
-    ...(firstVisible(row.memo) === null ? [] : [[t.for, row.memo] as CustomerMailFact]),
+    ...(memo === null ? [] : [[t.for, memo] as CustomerMailFact]),
     [t.amount, amount],
     [receiptMail.usdc, `${groupMicro(words, BigInt(row.usdc_micro))} USDC`],
     [t.transaction, row.tx_hash],
