@@ -207,7 +207,7 @@ class WalletPage {
 async function inOrder(wallets: FoundWallet[], { wanted, unwanted, signing }: WalletsData): Promise<FoundWallet[]> {
   const ranked = await Promise.all(
     wallets.map(async (wallet) => {
-      const accounts = await knownAccounts(wallet).catch((): string[] => []);
+      const accounts = await knownAccounts(wallet);
       if (wanted !== null && accounts.includes(wanted)) return { wallet, rank: 0 };
       if (unwanted !== null && accounts.includes(unwanted)) return { wallet, rank: 3 };
       return { wallet, rank: wallet.info.rdns === tabStorage.getItem(chosenKey) ? 1 : 2 };

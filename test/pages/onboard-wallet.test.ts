@@ -50,6 +50,17 @@ test('A merchant signs in with its wallet; a stranger’s wallet is refused', as
   await page.context().close();
 });
 
+test('Another wallet of this browser never answers → a merchant signs in all the same', async () => {
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
+  const mine = wallet({ name: 'Mine', account: merchant.account });
+  const silent = wallet({ name: 'Silent', before: () => new Promise(() => {}) });
+  const { page } = await open('/dashboard/sign-in', [silent, mine]);
+  await press(page, 'Connect Mine');
+  await press(page, 'Sign with Mine');
+  await page.waitForURL('**/dashboard');
+  await page.context().close();
+});
+
 test('A merchant changes its wallet: the present one signs, then the new one', async () => {
   const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const old = wallet({ name: 'Old', account: merchant.account });

@@ -1,14 +1,5 @@
 import type { PayOption } from './order.ts';
-import { currentChain, type FoundWallet, hexId, type WalletProvider } from './wallets.ts';
-
-const answerMs = 4_000;
-
-/** A wallet's answer to a question that needs no consent; undefined if it does not answer in time. */
-export async function askQuietly(provider: WalletProvider, method: string, params: unknown[]): Promise<unknown> {
-  const timedOut = new Promise((resolve) => setTimeout(resolve, answerMs));
-  const answer = async () => provider.request({ method, params }); // some wallets throw at once
-  return Promise.race([answer(), timedOut]).catch(() => undefined);
-}
+import { askQuietly, currentChain, type FoundWallet, hexId } from './wallets.ts';
 
 /** An account's balance of an option's token, in micro units, read on the wallet's current network; null if unknown. */
 export async function balanceOf({ provider }: FoundWallet, account: string, option: PayOption): Promise<bigint | null> {

@@ -231,7 +231,7 @@ export class PaymentMethods {
   /** Reads the balances of a wallet that is already connected to this page, which needs no consent. */
   async #lookForFunds(section: HTMLElement, wallet: FoundWallet, options: PayOption[]): Promise<void> {
     if (options.length < 2) return;
-    const [account] = await knownAccounts(wallet).catch(() => []);
+    const [account] = await knownAccounts(wallet);
     if (account && !this.busy) await this.#choice.preferFunded(section, wallet, account, options);
   }
 

@@ -1,6 +1,5 @@
-import { askQuietly } from './funds.ts';
 import { hasChangedTo } from './move-to.ts';
-import { currentChain, type FoundWallet, isDeclined } from './wallets.ts';
+import { currentChain, type FoundWallet, isDeclined, knownAccounts } from './wallets.ts';
 
 /** What is signed to stop automatic charges, by which account and on which network. */
 type StopOrder = { payer: string; chainId: number; typed: string };
@@ -17,9 +16,7 @@ export async function signStop(
 ): Promise<Stopped> {
   const unsigned: Stopped = { kind: 'signed', signature: '' };
   for (const wallet of wallets) {
-    // A wallet that does not answer must not keep anybody from stopping.
-    const accounts = await askQuietly(wallet.provider, 'eth_accounts', []);
-    if (!Array.isArray(accounts) || !accounts.some((account) => String(account).toLowerCase() === payer)) continue;
+    if (!(await knownAccounts(wallet)).includes(payer)) continue;
     tell('signStop', wallet.info.name);
     try {
       const isThere =

@@ -1,8 +1,8 @@
-import { askQuietly, balanceOf } from './funds.ts';
+import { balanceOf } from './funds.ts';
 import type { PayOption } from './order.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { formatUsdc } from './texts.ts';
-import { codeOf, type FoundWallet, hexId } from './wallets.ts';
+import { askQuietly, codeOf, type FoundWallet, hexId } from './wallets.ts';
 
 /** Error codes of wallets that do not support `wallet_sendCalls` after all, or not the capability. */
 const notOffered = [4200, -32601, 5700];

@@ -14,6 +14,8 @@ export type WalletChain = {
   explorerUrl: string | null;
 };
 
+const quietAnswerMs = 4_000;
+
 /** Calls back with all wallets of this browser whenever another one announces itself. */
 export function watchWallets(show: (wallets: FoundWallet[]) => void): void {
   const found = new Map<string, FoundWallet>();
@@ -32,10 +34,20 @@ export async function askAccount({ provider }: FoundWallet): Promise<string | nu
   return account?.toLowerCase() ?? null;
 }
 
-/** The accounts that the page may already see, in lower case. The wallet does not ask its owner. */
+/** A wallet's answer to a question that needs no consent; undefined if it fails or does not answer in time. */
+export async function askQuietly(provider: WalletProvider, method: string, params: unknown[]): Promise<unknown> {
+  const timedOut = new Promise((resolve) => setTimeout(resolve, quietAnswerMs));
+  const answer = async () => provider.request({ method, params }); // some wallets throw at once
+  return Promise.race([answer(), timedOut]).catch(() => undefined);
+}
+
+/**
+ * The accounts that the page may already see, in lower case; none if the wallet does not answer in time. The wallet
+ * does not ask its owner.
+ */
 export async function knownAccounts({ provider }: FoundWallet): Promise<string[]> {
-  const accounts = (await provider.request({ method: 'eth_accounts' })) as string[];
-  return accounts.map((account) => account.toLowerCase());
+  const accounts = await askQuietly(provider, 'eth_accounts', []);
+  return Array.isArray(accounts) ? accounts.map((account) => String(account).toLowerCase()) : [];
 }
 
 /** A chain's id in hex, as wallets expect it. */
