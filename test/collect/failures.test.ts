@@ -11,6 +11,7 @@ import { takeLeftBehind } from '../../src/plans/collect/left-behind.ts';
 import { collectDue } from '../../src/plans/collect/run.ts';
 import { toMandate } from '../../src/plans/mandates/read.ts';
 import { sendTransaction, signCall, transferCall } from '../../src/sandbox/wallet.ts';
+import type { TestWallet } from '../support/chain/chain.ts';
 import { testRelayer } from '../support/chain/relayer.ts';
 import { setRate } from '../support/fixtures.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
@@ -44,6 +45,27 @@ const stateOf = async (plan: { id: string }) => {
   const { state, reason, attempts } = await one(plan);
   return [state, reason, attempts];
 };
+
+/** Charges the plan that is due, and mines the block in which its payer takes the money away before the charge. */
+async function chargeAfterTakingAway({ address, privateKey }: TestWallet, usdcMicro: bigint): Promise<void> {
+  const running = new AbortController().signal;
+  await chargeDue(of.ctx, running);
+  await of.rpc('anvil_setBalance', [address, '0xde0b6b3a7640000']);
+  const call = transferCall({ to: `0x${'77'.repeat(20)}`, usdcMicro });
+  const away = await signCall(of.chain, privateKey, of.token, call);
+  await of.rpc('evm_setAutomine', [false]);
+  try {
+    await of.follow();
+    assert.equal(await collectDue(of.ctx, of.chain, running), 1);
+    const [variant] = await of.db.sql`
+      select hash, '0x' || encode(signed, 'hex') as signed from relay_variants order by signed_at desc limit 1`;
+    await of.rpc('anvil_dropTransaction', [variant?.hash]);
+    for (const signed of [away, variant?.signed]) await of.rpc('eth_sendRawTransaction', [signed]);
+    await of.node.mine(1);
+  } finally {
+    await of.rpc('evm_setAutomine', [true]);
+  }
+}
 
 test('Too little money: retried on days 1, 3, 5 and 7, each with a mail and the link, then past due, and paid by link again', async () => {
   const plan = await of.plan();
@@ -294,30 +316,8 @@ test('A customer who takes the money away between simulation and inclusion costs
   const plan = await of.plan();
   const payer = await of.payer(50_000_000n);
   await of.agree(plan, payer);
-  await of.rpc('anvil_setBalance', [payer.address, '0xde0b6b3a7640000']);
-  const away = await signCall(
-    of.chain,
-    payer.privateKey,
-    of.token,
-    transferCall({ to: `0x${'77'.repeat(20)}`, usdcMicro: 50_000_000n }),
-  );
-  const { chargeDue } = await import('../../src/plans/charge.ts');
-  const running = new AbortController().signal;
-  await chargeDue(of.ctx, running);
-  await of.rpc('evm_setAutomine', [false]);
-  try {
-    await of.follow();
-    assert.equal(await collectDue(of.ctx, of.chain, running), 1);
-    assert.equal((await one(plan)).state, 'sent');
-    // The transfer comes before the charge in the block.
-    const [variant] = await of.db.sql`
-      select hash, '0x' || encode(signed, 'hex') as signed from relay_variants order by signed_at desc limit 1`;
-    await of.rpc('anvil_dropTransaction', [variant?.hash]);
-    for (const signed of [away, variant?.signed]) await of.rpc('eth_sendRawTransaction', [signed]);
-    await of.node.mine(1);
-  } finally {
-    await of.rpc('evm_setAutomine', [true]);
-  }
+  await chargeAfterTakingAway(payer, 50_000_000n);
+  assert.equal((await one(plan)).state, 'sent');
   await of.collect();
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['waiting', 'balance_low', 1]);
@@ -341,22 +341,7 @@ test('A charge was reverted, and the money is back before it is judged → it co
   const plan = await of.plan();
   const payer = await of.payer(50_000_000n);
   await of.agree(plan, payer);
-  await chargeDue(of.ctx, new AbortController().signal);
-  await of.rpc('anvil_setBalance', [payer.address, '0xde0b6b3a7640000']);
-  const away = transferCall({ to: `0x${'77'.repeat(20)}`, usdcMicro: 50_000_000n });
-  const signedAway = await signCall(of.chain, payer.privateKey, of.token, away);
-  await of.rpc('evm_setAutomine', [false]);
-  try {
-    await of.follow();
-    assert.equal(await collectDue(of.ctx, of.chain, new AbortController().signal), 1);
-    const [variant] = await of.db.sql`
-      select hash, '0x' || encode(signed, 'hex') as signed from relay_variants order by signed_at desc limit 1`;
-    await of.rpc('anvil_dropTransaction', [variant?.hash]);
-    for (const signed of [signedAway, variant?.signed]) await of.rpc('eth_sendRawTransaction', [signed]);
-    await of.node.mine(1);
-  } finally {
-    await of.rpc('evm_setAutomine', [true]);
-  }
+  await chargeAfterTakingAway(payer, 50_000_000n);
   await of.node.fund(payer.address, 50_000_000n);
   await of.node.mine(2);
   await of.caughtUp();
@@ -422,7 +407,6 @@ test('Two plans of a wallet that can pay one of them: the second waits for the f
   await of.agree(first, payer);
   await of.agree(second, payer);
   await of.rpc('evm_setAutomine', [false]);
-  const { chargeDue } = await import('../../src/plans/charge.ts');
   const running = new AbortController().signal;
   try {
     await chargeDue(of.ctx, running);
