@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -63,7 +64,7 @@ export async function listen(ctx: Context, scope: Scope, options: EventListenOpt
       },
     );
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   try {
     if ((await setUrl(ctx, commandLine, scope, url)) === null)
       throw new Error('No key in SECRET_KEYS decrypts the signing secret: run webhook rotate, then webhook activate.');
