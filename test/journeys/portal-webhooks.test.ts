@@ -367,6 +367,26 @@ test('webhooks › a viewer sees the host of the URL only, since what follows ca
   assert.doesNotMatch(html, /s3cr3t/);
 });
 
+test('an event › a viewer does not see the URL in what the receiver answered, in any notation', async () => {
+  const { partner, test: scope, owner } = await newPartner();
+  const viewer = await portalVisitor(ctx, url, partner.id, 'viewer');
+  receiver.behave((response, { path }) => {
+    response.writeHead(404, { location: path });
+    response.end(`No route ${path} {"path":${JSON.stringify(path).replaceAll('/', '\\/')}}`);
+  });
+  await setUrl(ctx, theService, scope, `${receiver.url}/s3cr3t-path?token=s3cr3t`);
+  const [id = ''] = await makeEvents(ctx.db, scope);
+  await until(async () => (await stateOf(id))?.attempts >= 2, 'the attempts');
+  receiver.behave(behaviours.status(200));
+  const [row] = await ctx.db.sql`select request_id from webhook_deliveries where id = ${id}`;
+  for (const page of [`${path}/deliveries/${id}`, `/portal/requests/${row?.request_id}`]) {
+    assert.match((await owner.open(page)).html, /No route \/hook\/s3cr3t-path\?token=s3cr3t/);
+    const { html } = await viewer.open(page);
+    assert.match(html, /No route \/hook\/…\?token=…/);
+    assert.doesNotMatch(html, /s3cr3t/);
+  }
+});
+
 test('webhooks › a viewer reads and changes nothing; another partner’s and the other mode’s events are not there', async () => {
   const { partner, test: scope, owner } = await newPartner();
   const viewer = await portalVisitor(ctx, url, partner.id, 'viewer');

@@ -2,7 +2,6 @@ import { may } from '../../auth/roles.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
 import { allChains, type ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import type { Scope } from '../../db/connection.ts';
 import { Refusal } from '../../errors.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
@@ -33,6 +32,7 @@ import { portalEventsPath } from '../live.ts';
 import { orNull, sendOtherMode } from '../other-mode.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
+import { shownDelivery } from '../webhooks/url.ts';
 import { requestConcerns } from './concerns.ts';
 import { lookUpPath } from './look-up.ts';
 import { resendButton } from './resend.ts';
@@ -43,9 +43,9 @@ const listPath = '/portal/requests';
 /** `GET /portal/requests/<request_id>`: everything about one request, and the form that cancels it. */
 export function requestDetail(pages: PortalPages, ctx: Context): void {
   pages.page({ url: `${listPath}/:request_id`, permission: 'read' }, async (call) => {
-    const { words, scope, mode, reply } = call;
+    const { words, mode, reply } = call;
     const id = call.param('request_id').toLowerCase();
-    const known = await readAll(ctx, scope, id).catch(orNull);
+    const known = await readAll(ctx, call, id).catch(orNull);
     if (!known) return sendOtherMode(ctx, call, `${listPath}/${id}`, (other) => readRequest(ctx.db, other, id));
     const { row } = known.history;
     return sendPortal(ctx, reply, call, {
@@ -84,7 +84,8 @@ type Known = {
   replays: DifferingReplays | null;
 };
 
-async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<Known> {
+async function readAll(ctx: Context, call: PortalCall, requestId: string): Promise<Known> {
+  const { scope } = call;
   const row = await readRequest(ctx.db, scope, requestId);
   const { id } = row;
   const [status, findings, { deliveries }, merchant, replays] = await Promise.all([
@@ -97,9 +98,11 @@ async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<K
   const { progress } = findings;
   const refunds = await readRefunds(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
   const chains = ctx.chains[modeOf(scope.testMode)];
+  const [delivery = null] = deliveries;
   const history = {
-    ...{ row, progress, findings, refunds, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() },
-    allChains: allChains(ctx.chains),
+    ...{ row, progress, findings, refunds, chains, allChains: allChains(ctx.chains) },
+    delivery: delivery && shownDelivery(call, delivery),
+    now: ctx.clock.now(),
   };
   return { history, status, merchant, replays };
 }

@@ -18,7 +18,7 @@ import { sendOtherMode } from '../other-mode.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { attemptAnchor, deliveriesPath, deliveryBadge, failureOf } from './deliveries.ts';
-import { shownUrl } from './url.ts';
+import { shownDelivery } from './url.ts';
 
 /**
  * `/portal/webhooks/deliveries/<delivery_id>`: one event with the request and response of every attempt. Resends it.
@@ -30,8 +30,9 @@ export function deliveryDetail(pages: PortalPages, ctx: Context): void {
     const id = idOf(call);
     const read = async (of: Scope) =>
       (await listDeliveries(ctx, of, { id, limit: 1, offset: 0 })).deliveries[0] ?? null;
-    const delivery = await read(scope);
-    if (!delivery) return sendOtherMode(ctx, call, `${deliveriesPath}/${id}`, read);
+    const found = await read(scope);
+    if (!found) return sendOtherMode(ctx, call, `${deliveriesPath}/${id}`, read);
+    const delivery = shownDelivery(call, found);
     const replay = confirmButton(
       {
         label: webhooks.replay,
@@ -50,7 +51,7 @@ export function deliveryDetail(pages: PortalPages, ctx: Context): void {
         ${flashOf(call, { done: { replayed: webhooks.replayedOne } })}
         <div class="list" data-live="${portalEventsPath(mode, delivery.request_id)}" data-region="delivery">
           ${deliveryFacts(words, delivery, ctx.clock.now())}
-          ${delivery.log.map((attempt, i) => attemptCard(call, attempt, i + 1)).reverse()}
+          ${delivery.log.map((attempt, i) => attemptCard(words, attempt, i + 1)).reverse()}
         </div>
         ${may(user, 'deliveries.replay', mode) && replay}
       `,
@@ -104,8 +105,7 @@ function deliveryFacts(words: Words, delivery: LoggedDelivery, now: Date): Html 
   );
 }
 
-function attemptCard(call: PortalCall, attempt: AttemptRow, number: number): Html {
-  const { words } = call;
+function attemptCard(words: Words, attempt: AttemptRow, number: number): Html {
   const { webhooks } = portalTexts(words);
   const { url, started_at, duration_ms: ms, status_code: status, error } = attempt;
   const { request_headers, response_headers, response_body } = attempt;
@@ -120,7 +120,7 @@ function attemptCard(call: PortalCall, attempt: AttemptRow, number: number): Htm
         ${descriptionList([
           [webhooks.sentAt, instant(words, started_at, 'medium')],
           [webhooks.took, formatMs(words, ms)],
-          copyableFact(words, webhooks.address, shownUrl(call, url)),
+          copyableFact(words, webhooks.address, url),
         ])}
       </div>
       <h2>${webhooks.requestHeaders}</h2>
