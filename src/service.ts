@@ -17,6 +17,7 @@ import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded
 import { refuseEncoding } from './db/encoding.ts';
 import { accessOf, asPermissionFault, ensureLogins, permissionsOf } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
+import { followAddress } from './db/moved-address.ts';
 import { checkSessions, refuseSharedOwner } from './db/pooler.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { readerWaits, withReader } from './db/reader.ts';
@@ -77,6 +78,9 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     await clock.measure(pools.api.sql);
     const unfollow = new AbortController();
     void clock.follow(pools.loops.sql, log, unfollow.signal);
+    // Behind a pooler, the server's connections are the pooler's. The embedded database does not move.
+    if (config.databaseUrl && access.session === null)
+      void followAddress([pools.api, pools.pages, pools.loops], access.service, log, unfollow.signal);
     stops.push(async () => unfollow.abort());
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
     const sandbox = await loadSandbox(config);

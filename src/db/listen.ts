@@ -53,6 +53,11 @@ export class Listener {
     };
   }
 
+  /** Replaces the connection. */
+  renew(): void {
+    if (this.#client) cutOff(this.#client);
+  }
+
   /** @param limitMs how long to wait for the server at most */
   async end(limitMs: number): Promise<void> {
     this.#ending.abort();

@@ -27,14 +27,20 @@ export class PoolConnections {
   readonly #maxPrepared: number;
   readonly #watching: Watching;
   readonly #open = new Map<pg.PoolClient, AnswerClock>();
+  /** When each began to connect, by `performance.now()`. */
+  readonly #madeAtMs = new WeakMap<pg.Client, number>();
   /** Connections that nothing was sent over since their session was last cleared. */
   readonly #cleared = new WeakSet<pg.PoolClient>();
+  /** When the connections were last renewed, by `performance.now()`. Those that are older are not used any more. */
+  #renewedAtMs = Number.NEGATIVE_INFINITY;
 
   /** @param watching is told of each statement */
   constructor(config: pg.ClientConfig, options: PoolOptions, watching: Watching) {
+    const madeAt = this.#madeAtMs;
     class Client extends pg.Client {
       constructor() {
         super(config);
+        madeAt.set(this, performance.now());
       }
     }
     const { connections, waits, maxPrepared = Number.POSITIVE_INFINITY, sessionUrl } = options;
@@ -60,8 +66,18 @@ export class PoolConnections {
 
   /** Waits for a free connection. The caller must release it. */
   async acquire(): Promise<Acquired> {
-    const client = await this.#pool.connect().catch(throwLost);
-    return { client, wasCleared: this.#cleared.delete(client) };
+    for (;;) {
+      const client = await this.#pool.connect().catch(throwLost);
+      if ((this.#madeAtMs.get(client) ?? 0) > this.#renewedAtMs) {
+        return { client, wasCleared: this.#cleared.delete(client) };
+      }
+      client.release(true);
+    }
+  }
+
+  /** Has every connection closed that began before now: at the next work for it, or when it has idled. */
+  renew(): void {
+    this.#renewedAtMs = performance.now();
   }
 
   /**

@@ -53,6 +53,8 @@ export type Pool = Tag &
      * `select`, the session is then also cleared as after a transaction.
      */
     alone<T>(ask: (sql: Tag) => Statement<T>, opening: Opening): Promise<T>;
+    /** Replaces all connections, each once its work has ended. */
+    renew(): void;
     /** @returns a function that stops listening */
     listen(channel: string, subscriber: Subscriber): () => void;
     /** The user that it logs in as. */
@@ -90,6 +92,10 @@ export function openPool(options: PoolOptions): Pool {
         runTransaction(connections, await connections.acquire(), work, opening),
       alone: <T>(ask: (sql: Tag) => Statement<T>, opening: Opening) => runAlone(connections, ask, opening),
       listen: (...asked: Parameters<Pool['listen']>) => outsideTrails(() => listener.listen(...asked)),
+      renew: () => {
+        listener.renew();
+        connections.renew();
+      },
       end: async () => {
         await Promise.all([listener.end(endMs), connections.end(endMs)]);
       },

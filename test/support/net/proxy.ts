@@ -10,12 +10,14 @@ export type Proxy = {
   behave(manner: Manner): void;
   /** Ends its connections; new ones are made. */
   disconnect(): void;
+  /** Connects new connections to another server. */
+  lead(target: string): void;
   close(): void;
 };
 
 /** Listens in front of the server of a URL: on a free loopback port, or at a given address. */
 export async function startProxy(target: string, at = { host: '127.0.0.1', port: 0 }): Promise<Proxy> {
-  const { hostname, port } = new URL(target);
+  let { hostname, port } = new URL(target);
   const ends = new Set<Socket>();
   let manner: Manner = 'forward';
   const passOn = (from: Socket, to: Socket) => {
@@ -46,6 +48,9 @@ export async function startProxy(target: string, at = { host: '127.0.0.1', port:
       manner = next;
     },
     disconnect,
+    lead: (next) => {
+      ({ hostname, port } = new URL(next));
+    },
     close: () => {
       server.close();
       disconnect();
