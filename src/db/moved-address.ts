@@ -50,7 +50,7 @@ export async function followAddress(
   }
 }
 
-/** Replaces the connections of the pools, and logs whether a server of another timeline still accepts changes. */
+/** Replaces the connections of the pools, and logs whether a server of another timeline still calls itself the primary. */
 async function leave(databases: readonly Database[], timeline: number, log: Logger): Promise<void> {
   const asked = databases.map(({ sql }) => timelineOf(sql).catch(() => timeline));
   const left = await withinOr(Promise.all(asked), answerMs, []);
@@ -58,5 +58,5 @@ async function leave(databases: readonly Database[], timeline: number, log: Logg
   const old = left.find((other) => other !== timeline);
   const of = { timeline, ...(old !== undefined && { left: old }) };
   if (old === undefined) log.info(of, 'the database’s address leads to another server');
-  else log.error(of, 'two database servers accepted changes: stop the one of the timeline that was left');
+  else log.error(of, 'two database servers call themselves primary: stop the one of the timeline that was left');
 }

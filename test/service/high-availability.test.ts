@@ -105,6 +105,8 @@ describe('three database machines under Patroni and two nodes', {
     assert.deepEqual(await cluster.leaders(), [leader]);
     assert.equal((await db.sql`select from rate_overrides where code = 'XTS'`).length, 0);
     for (const load of loads) await assertAllThere(load);
+    const hasNoticed = (node: Service) => node.stdout().includes('leads to another server');
+    await until(() => nodes.every(hasNoticed), 'each node to notice that the address leads elsewhere');
   });
 
   /**

@@ -72,7 +72,7 @@ test('An address that moves to a promoted standby while the old primary still an
   const lines = said.filter(({ level }) => level > 20);
   assert.deepEqual(
     lines.map(({ timeline, msg }) => [timeline, msg]),
-    [[2, 'two database servers accepted changes: stop the one of the timeline that was left']],
+    [[2, 'two database servers call themselves primary: stop the one of the timeline that was left']],
   );
   assert.deepEqual(await serversInUse(), [portOf(cluster.standby.url)]);
   resume.resolve();
