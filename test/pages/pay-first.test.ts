@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { renderSVG } from 'uqr';
 import { getAddress } from 'viem';
 import { formatMicro } from '../../src/lib/money.ts';
-import { sizes, snap } from '../support/browser/browser.ts';
+import { photograph, sizes, snap } from '../support/browser/browser.ts';
 import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
 import { pageWallet } from '../support/browser/wallet-in-page.ts';
 
@@ -109,7 +109,7 @@ test('paying manually: addresses with their checksum, QR codes of the address an
   await close();
 });
 
-test('a phone shows no QR code of its own page; a desktop does', async () => {
+test('a phone shows no QR code of its own page; a desktop does, and so does paper, whatever was folded', async () => {
   const request = await fixtures.request();
   for (const [context, count] of [
     [onPhone, 0],
@@ -120,6 +120,10 @@ test('a phone shows no QR code of its own page; a desktop does', async () => {
     await page.getByRole('heading', { name: 'How do you want to pay?' }).waitFor();
     assert.equal(await page.getByRole('img', { name: /QR code/ }).count(), count, JSON.stringify(context));
     assert.equal(await page.locator('.apps').isVisible(), count === 0);
+    if (count > 0) await page.getByText('Phone wallet').click();
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.getByRole('img', { name: /QR code/ }).count(), 1, 'on paper');
+    await photograph(page, `pay-on-paper-${count}`);
     await close();
   }
 });
