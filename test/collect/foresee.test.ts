@@ -75,3 +75,19 @@ test('Many wallets are looked at in turn; while the chain does not answer, none 
   assert.equal(a + b, 5, 'each by one of two nodes');
   assert.equal((await warnings()).length, 5);
 });
+
+test('Thousands of plans in a currency without a rate are due first → the others are checked all the same', async () => {
+  const dated = await of.plan({ firstOn: inDays(1), currency: 'EUR' }, await of.merchantIn('EUR'));
+  await of.agree(dated, await of.payer(0n));
+  await of.db.sql`delete from rate_overrides where code = 'EUR'`;
+  await of.owner`
+    with copies as (
+      insert into plans select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'form_key', n))).*
+      from plans p cross join generate_series(1, 4500) n where p.id = ${dated.id} returning id)
+    insert into mandates select (jsonb_populate_record(m, jsonb_build_object('id', gen_random_uuid(), 'plan_id', c.id,
+      'hash', sha256(c.id::text::bytea)))).*
+    from mandates m cross join copies c where m.plan_id = ${dated.id}`;
+  await of.agree(await of.plan({ firstOn: inDays(2) }), await of.payer(0n));
+  assert.equal(await look(), 1);
+  assert.equal((await warnings()).length, 1);
+});

@@ -23,11 +23,17 @@ export type ComingRow = {
 /** Where a pass continues: after a plan. */
 export type After = { dueAt: Date; planId: string };
 
-/** Plans that will be charged on a chain before a time and were not checked for that date, the next first. */
+type Limits = { now: Date; before: Date; after: After | null; withoutRate: ReadonlySet<string>; limit: number };
+
+/**
+ * Plans that will be charged on a chain before a time and were not checked for that date, the next first.
+ *
+ * @param limits `withoutRate`: currencies whose plans are left out
+ */
 export function selectComing(
   sql: Sql,
   chainId: number,
-  { now, before, after, limit }: { now: Date; before: Date; after: After | null; limit: number },
+  { now, before, after, withoutRate, limit }: Limits,
 ): Promise<ComingRow[]> {
   return sql<ComingRow[]>`
     select p.partner_id, p.test_mode, p.id as plan_id, p.fiat_int, p.fiat_code, p.next_on::text as next_on,
@@ -43,6 +49,7 @@ export function selectComing(
         = (a.chain_id, a.token_address, a.payer, a.contract_address)
     where p.collect = 'automatic' and p.state = 'active' and p.foreseen_on is distinct from p.next_on
       and p.due_at > ${now} and p.due_at <= ${before} and a.chain_id = ${chainId}
+      and p.fiat_code <> all(${[...withoutRate]}::text[])
       ${after ? sql`and (p.due_at, p.id) > (${after.dueAt}, ${after.planId})` : sql``}
     order by p.due_at, p.id limit ${limit}`;
 }

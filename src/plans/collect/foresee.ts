@@ -24,7 +24,8 @@ const maxBatches = 50;
 /**
  * Checks the wallets that will be charged on a chain within 72 hours, many in one call to the provider. It warns
  * customers whose balance or allowance will not suffice, once per date. Each date is checked only once, and nobody is
- * warned whose last charge is still being tried again.
+ * warned whose last charge is still being tried again. Plans in a currency that has no rate now wait for the
+ * next pass: of each such currency, one pass reads one batch at most, so others are checked however many there are.
  *
  * @returns how many were checked
  */
@@ -32,30 +33,44 @@ export async function foreseeCharges(ctx: Context, chain: ChainConfig, signal: A
   if (chain.recurringContract === null) return 0;
   let checked = 0;
   let after: After | null = null;
+  const withoutRate = new Set<string>();
   for (let i = 0; i < maxBatches && !signal.aborted; i++) {
     const now = ctx.clock.now();
     const before = new Date(now.getTime() + aheadMs);
-    const rows: ComingRow[] = await selectComing(ctx.db.sql, chain.chainId, { now, before, after, limit: maxWallets });
+    const limits = { now, before, after, withoutRate, limit: maxWallets };
+    const rows: ComingRow[] = await selectComing(ctx.db.sql, chain.chainId, limits);
     const last = rows.at(-1);
     if (!last) return checked;
     after = { dueAt: last.plan_due_at, planId: last.plan_id };
     for (const group of Map.groupBy(rows, (row) => `${row.token_address} ${row.contract_address}`).values()) {
-      checked += await checkWallets(ctx, chain, group);
+      checked += await checkWallets(ctx, chain, group, withoutRate);
     }
   }
   return checked;
 }
 
-/** Checks the wallets of plans with one token and contract. Returns how many. */
-async function checkWallets(ctx: Context, chain: ChainConfig, rows: ComingRow[]): Promise<number> {
-  const [first] = rows;
-  const payers = rows.map(({ payer }) => payer);
-  const all = first ? await holdingsOf(chain, first, payers) : null;
+/** Checks the wallets of plans with one token and contract, and notes currencies without a rate. Returns how many. */
+async function checkWallets(
+  ctx: Context,
+  chain: ChainConfig,
+  rows: ComingRow[],
+  withoutRate: Set<string>,
+): Promise<number> {
+  const now = ctx.clock.now();
+  const ready = rows.flatMap((row) => {
+    const amountMicro = amountOf(row, now);
+    if (amountMicro === null) withoutRate.add(row.fiat_code);
+    return amountMicro === null ? [] : [{ row, amountMicro }];
+  });
+  const [first] = ready;
+  if (!first) return 0;
+  const payers = ready.map(({ row }) => row.payer);
+  const all = await holdingsOf(chain, first.row, payers);
   if (!all) return 0; // the chain does not answer: the next pass asks again
   let checked = 0;
-  for (const [i, row] of rows.entries()) {
+  for (const [i, { row, amountMicro }] of ready.entries()) {
     try {
-      if (await warnIfShort(ctx, row, all[i] as Holdings)) checked++;
+      if (await warnIfShort(ctx, row, amountMicro, all[i] as Holdings)) checked++;
     } catch (error) {
       if (isUnreachable(error)) throw error;
       ctx.log.error({ err: error, plan_id: row.plan_id }, 'a charge could not be looked at ahead');
@@ -64,13 +79,15 @@ async function checkWallets(ctx: Context, chain: ChainConfig, rows: ComingRow[])
   return checked;
 }
 
-/** Warns a customer whose wallet will not suffice. False without a rate, or if another node was faster. */
-async function warnIfShort(ctx: Context, row: ComingRow, holdings: Holdings): Promise<boolean> {
-  const now = ctx.clock.now();
-  const rate = usableRate(row.quote, now);
-  const exponent = currencyExponent(row.fiat_code);
-  if (rate === null || exponent === null) return false;
-  const amountMicro = toUsdcMicro(BigInt(row.fiat_int), exponent, rate);
+/** What a plan's next charge takes at today's rate; null without one. */
+function amountOf({ fiat_int, fiat_code, quote }: ComingRow, now: Date): bigint | null {
+  const rate = usableRate(quote, now);
+  const exponent = currencyExponent(fiat_code);
+  return rate === null || exponent === null ? null : toUsdcMicro(BigInt(fiat_int), exponent, rate);
+}
+
+/** Warns a customer whose wallet will not suffice. False if another node was faster. */
+async function warnIfShort(ctx: Context, row: ComingRow, amountMicro: bigint, holdings: Holdings): Promise<boolean> {
   // A permit that was never used counts as allowance.
   const isUsable =
     row.permit_signed_at !== null &&
