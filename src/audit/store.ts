@@ -33,6 +33,12 @@ export async function selectRole(tx: Tx | Sql, userId: string): Promise<string |
   return row?.role ?? null;
 }
 
+/** Whether a user has not been disabled. */
+export async function isEnabled(tx: Tx, userId: string): Promise<boolean> {
+  const { count } = await tx`select from users where id = ${userId} and disabled_at is null`;
+  return count === 1;
+}
+
 /** The end of a log: as recorded separately, and as its newest entry has it. Both are null for an empty log. */
 export type ChainEnd = {
   partner_id: string;

@@ -6,7 +6,7 @@ import { isUuid, nilUuid } from '../lib/ids.ts';
 import { keptUserAgent } from '../lib/text/user-agent.ts';
 import type { Actor, AuditEntry } from './actions.ts';
 import { detailsJson } from './rules.ts';
-import { appendEntry, selectRole } from './store.ts';
+import { appendEntry, isEnabled, selectRole } from './store.ts';
 
 /** The partner id of entries that concern no partner. */
 export const noPartner = nilUuid;
@@ -70,6 +70,7 @@ type AuditContext = Pick<Context, 'db' | 'clock'>;
  *
  * @param work what is done, by a context whose database is that transaction; it must not wait for anything else
  * @param entryOf what the log says of its result; null when nothing was done after all
+ * @throws AccessChanged also if the operator who acts was disabled since the act began
  */
 export function withAudit<C extends AuditContext, T>(
   ctx: C,
@@ -77,7 +78,12 @@ export function withAudit<C extends AuditContext, T>(
   work: (inner: C) => Promise<T>,
   entryOf: (result: T) => AuditEntry | null,
 ): Promise<T> {
-  return ctx.db.transaction((tx) => workAndAudit({ ...ctx, db: nestedIn(tx, ctx.db) }, tx, actor, work, entryOf));
+  return ctx.db.transaction(async (tx) => {
+    const result = await workAndAudit({ ...ctx, db: nestedIn(tx, ctx.db) }, tx, actor, work, entryOf);
+    // Only here: a transaction of one scope does not see operators.
+    if (actor.kind === 'operator' && !(await isEnabled(tx, actor.userId))) throw new AccessChanged();
+    return result;
+  });
 }
 
 /** As `withAudit`, for what concerns one scope alone: the transaction sees nothing beyond. */

@@ -67,13 +67,6 @@ test('POST accounts › the clock is 30 days ahead → the 30 days of its unsign
   assert.ok(isNear(claimed?.claimed_at, 0), claimed?.claimed_at);
 });
 
-const operator = {
-  kind: 'operator',
-  userId: '00000000-0000-4000-8000-000000000000',
-  email: 'ada@example.com',
-} as const;
-const actor = { ...operator, role: null, ip: '127.0.0.1', userAgent: undefined };
-
 /** Creates something manually in a transaction that stays open until the test ends it. */
 async function held(partner: ApiPartner, make: (inner: Context) => Promise<unknown>) {
   const [made, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -90,7 +83,7 @@ async function held(partner: ApiPartner, make: (inner: Context) => Promise<unkno
     action: 'partner.enabled' as const,
     details: {},
   });
-  const done = withAudit(api.ctx, actor, work, told);
+  const done = withAudit(api.ctx, theService, work, told);
   await made.promise;
   return { done, end: end.resolve };
 }

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Tx } from '../../src/db/connection.ts';
 import { startApp } from '../support/app.ts';
 import { makeKey, makePartner } from '../support/fixtures.ts';
-import { invitePartnerUser, signInPartnerUser } from '../support/people/people.ts';
+import { invitePartnerUser, signInOperator, signInPartnerUser } from '../support/people/people.ts';
 import { type Posted, postForm } from '../support/people/portal-post.ts';
 import { until } from '../support/until.ts';
 
@@ -27,15 +27,14 @@ async function twoOwners() {
 type Team = Awaited<ReturnType<typeof twoOwners>>;
 
 /**
- * Sends a form, and takes the sender's role away while it waits.
+ * Sends a form, and takes the sender's access away while it waits.
  *
- * @param hold locks what the act of the form needs
+ * @param take locks what the act of the form needs, and takes the access away
  */
-async function whileChanged(team: Team, hold: (tx: Tx) => Promise<unknown>, send: () => Promise<Posted>) {
-  let sent: Promise<Posted> | undefined;
+async function whileTaken<T>(take: (tx: Tx) => Promise<unknown>, send: () => Promise<T>): Promise<T> {
+  let sent: Promise<T> | undefined;
   await app.db.transaction(async (tx) => {
-    await hold(tx);
-    await tx`update users set role = 'viewer' where id = ${team.user.id}`;
+    await take(tx);
     sent = send();
     await until(async () => {
       const [row] = await app.owner<{ waiting: boolean }[]>`
@@ -44,7 +43,15 @@ async function whileChanged(team: Team, hold: (tx: Tx) => Promise<unknown>, send
       return row?.waiting === true;
     }, 'the act waits');
   });
-  return sent as Promise<Posted>;
+  return sent as Promise<T>;
+}
+
+/** The same for a partner's user, who is given another role. */
+function whileChanged(team: Team, hold: (tx: Tx) => Promise<unknown>, send: () => Promise<Posted>): Promise<Posted> {
+  return whileTaken(async (tx) => {
+    await hold(tx);
+    await tx`update users set role = 'viewer' where id = ${team.user.id}`;
+  }, send);
 }
 
 const roleOf = async ({ user }: Team) => {
@@ -53,11 +60,11 @@ const roleOf = async ({ user }: Team) => {
 };
 
 /** Asserts that the page says what happened and leads on. */
-function saysSo({ status, html }: Posted) {
+function saysSo({ status, html }: Posted, realm = '/portal') {
   assert.equal(status, 403);
   assert.match(html, /Your access has changed/);
   assert.match(html, /another role[^<]*nothing was changed/);
-  assert.match(html, /<a href="\/portal">Back to the overview/);
+  assert.ok(html.includes(`<a href="${realm}">Back to the overview`), html);
 }
 
 test('An owner who is demoted while its own change of roles waits does not become an owner again', async () => {
@@ -122,4 +129,33 @@ test('An owner may still give up its own role, and remove itself', async () => {
   await app.db.sql`update users set role = 'owner' where id = ${team.user.id}`;
   const removed = await team.send('/portal/team/remove?mode=test', fields);
   assert.equal(removed.location, '/portal/team?done=removed');
+});
+
+/** Sends a form of the administration, whose sender is disabled while it waits. */
+async function whileDisabled(path: string, fields: Record<string, string>, hold: (tx: Tx) => Promise<unknown>) {
+  const { user, visitor } = await signInOperator(app);
+  const disable = async (tx: Tx) => {
+    await hold(tx);
+    await tx`update users set disabled_at = now() where id = ${user.id}`;
+  };
+  return whileTaken(disable, () => postForm(app.url, visitor, path, Object.entries(fields)));
+}
+
+test('An operator who is disabled while an act of theirs waits invites nobody and switches no partner off', async () => {
+  const invited = await whileDisabled(
+    '/admin/users/invite',
+    { email: 'accomplice@example.com' },
+    (tx) => tx`select pg_advisory_xact_lock(hashtextextended('team null', 0))`,
+  );
+  saysSo(invited, '/admin');
+  assert.equal((await app.db.sql`select from users where email = 'accomplice@example.com'`).length, 0);
+  const { partner } = await makePartner(app.db);
+  const switched = await whileDisabled(
+    `/admin/partners/${partner.slug}/switch`,
+    { to: 'off' },
+    (tx) => tx`select from partners where id = ${partner.id} for update`,
+  );
+  saysSo(switched, '/admin');
+  const [row] = await app.db.sql`select disabled_at from partners where id = ${partner.id}`;
+  assert.equal(row?.disabled_at, null);
 });
