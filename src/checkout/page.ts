@@ -14,7 +14,7 @@ import { type Answer, proofForm } from './proof-form.ts';
 import type { Checkout } from './read.ts';
 import { receiptCard } from './receipt.ts';
 import { isEnded, isOver, payable } from './state.ts';
-import { statusMessageOf } from './status-message.ts';
+import { statusMessageOf, statusTitleOf } from './status-message.ts';
 import { summary } from './summary.ts';
 import { transactionFact } from './transactions.ts';
 
@@ -66,15 +66,13 @@ function versionOf(name: string, fragment: Html | null, { state }: Checkout): st
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
-/** The title of the page's tab: what happened or is to be done, and who is paid. */
-export function payPageTitle({ state, words, merchant }: Checkout): string {
-  const { pay, statusMessage } = payTexts(words);
-  if (state.kind === 'expired') return `${statusMessage.expired} · ${merchant}`;
-  if (state.kind === 'voided') return `${statusMessage.voided} · ${merchant}`;
-  if (state.kind === 'too_late') {
-    return `${state.voided ? statusMessage.voidedPaid : statusMessage.tooLate} · ${merchant}`;
-  }
-  return fill(state.kind === 'paid' ? pay.titlePaid : pay.title, { merchant });
+/** The title of the page's tab: what is to be done, or the page's first words about what happened, and who is paid. */
+export function payPageTitle(checkout: Checkout): string {
+  const { state, words, merchant } = checkout;
+  const { pay } = payTexts(words);
+  if (state.kind === 'waiting') return fill(pay.title, { merchant });
+  if (state.kind === 'paid') return fill(pay.titlePaid, { merchant });
+  return `${statusTitleOf(checkout, state)} · ${merchant}`;
 }
 
 /**

@@ -7,7 +7,7 @@ import { checksummed } from '../ui/address.ts';
 import { type StateKind, stateLine } from '../ui/components.ts';
 import { groupMicro, joinWithOr } from '../ui/formats.ts';
 import { fill, fillCount } from '../ui/language.ts';
-import { foundPayment } from './found.ts';
+import { foundPayment, foundTitle } from './found.ts';
 import type { Checkout } from './read.ts';
 import { refundSentences, sentRefundOf } from './refunded.ts';
 import { isEnded, isOver, likelyPayment, type PayState, payable } from './state.ts';
@@ -28,6 +28,11 @@ export function statusMessageOf(checkout: Checkout): Html {
     ${extra(checkout)}
     ${checkout.troubled && !isOver(state) && trouble(checkout.troubled, words)}
   `;
+}
+
+/** What is happening, in one line. */
+export function statusTitleOf(checkout: Checkout, state: PayState): string {
+  return state.kind === 'near' ? foundTitle(checkout, state.payment) : messageOf(checkout, state).title;
 }
 
 function messageOf(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): StatusMessage {

@@ -23,6 +23,7 @@ test('waiting → confirming, confirmation by confirmation → paid with a recei
   assert.equal(await page.title(), 'Pay Ada’s Bakery');
   await fixtures.pay(request);
   await says('1 of 3 confirmations on Base Sandbox');
+  assert.equal(await page.title(), 'Confirming your payment · Ada’s Bakery');
   assert.equal(await page.getByText('How do you want to pay?').count(), 0);
   await fixtures.node.mine(1);
   await says('2 of 3 confirmations');
@@ -57,6 +58,7 @@ test('the page shows a payment in the mempool, that it was reorganised away, and
   await page.getByLabel('Transaction hash').fill(txHash);
   await page.getByRole('button', { name: 'Find this transaction' }).click();
   await says('Payment seen on Base Sandbox');
+  assert.equal(await page.title(), 'Payment seen on Base Sandbox · Ada’s Bakery');
   await check('seen');
   const signed = String(await callRpc(fixtures.node.chain.rpcUrls[0] ?? '', 'eth_getRawTransactionByHash', [txHash]));
   await fixtures.node.mine(1);
@@ -64,6 +66,7 @@ test('the page shows a payment in the mempool, that it was reorganised away, and
   await says('1 of 3 confirmations');
   await fixtures.node.reorg(1);
   await says('The network reversed the payment');
+  assert.equal(await page.title(), 'The network reversed the payment · Ada’s Bakery');
   await check('reorged');
   await fixtures.node.resend(signed);
   await says('1 of 3 confirmations');
