@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { theService } from '../../src/audit/write.ts';
+import { cancelRequest } from '../../src/requests/cancel.ts';
 import { openBrowser, sizes } from '../support/browser/browser.ts';
 import { type DashboardFixtures, dashboardFixtures, sessionOf } from '../support/people/dashboard.ts';
 
@@ -24,7 +26,7 @@ async function openPayment() {
   const page = await context.newPage();
   await page.goto(`${url}/dashboard/payments/${row.id}`);
   const summary = page.locator('details.confirm > summary', { hasText: 'Cancel request' });
-  return { page, summary, focused: () => page.evaluate(() => document.activeElement?.textContent), context };
+  return { row, page, summary, focused: () => page.evaluate(() => document.activeElement?.textContent), context };
 }
 
 test('Escape in an unfolded confirmation → it folds, and the focus is on the button that unfolded it', async () => {
@@ -38,5 +40,14 @@ test('Escape in an unfolded confirmation → it folds, and the focus is on the b
   await page.keyboard.press('Escape');
   await act.waitFor({ state: 'hidden' });
   assert.equal(await focused(), await summary.textContent());
+  await context.close();
+});
+
+test('A change takes away the control that has the focus → the focus is on a heading of its region', async () => {
+  const { row, summary, focused, context } = await openPayment();
+  await summary.focus();
+  await cancelRequest(fixtures.ctx, theService, fixtures.scope, row.id);
+  await summary.waitFor({ state: 'detached' });
+  assert.equal(await focused(), 'Timeline');
   await context.close();
 });

@@ -13,13 +13,27 @@ function nameOf(element: Element): string {
 
 /**
  * Replaces a region's content. The focus stays where it was: on the link, button or column with the same name, and
- * among equal ones at the same place. If there is none, it is lost, so that no key presses something else.
+ * among equal ones at the same place. If there is none, it moves to the region's heading, so that no key presses
+ * something else, and a screen reader does not start at the top of the page again.
  */
-export function keepFocus(region: Element, replace: () => void): void {
+export function keepFocus(region: HTMLElement, replace: () => void): void {
   const focused = document.activeElement;
-  const name = focused && region.contains(focused) ? nameOf(focused) : null;
+  if (!focused || !region.contains(focused)) {
+    replace();
+    return;
+  }
+  const name = nameOf(focused);
   const equal = () => [...region.querySelectorAll<HTMLElement>(focusable)].filter((one) => nameOf(one) === name);
   const place = equal().indexOf(focused as HTMLElement);
   replace();
-  equal()[place]?.focus({ preventScroll: true });
+  const same = equal()[place];
+  if (same) same.focus({ preventScroll: true });
+  else focusText(region.querySelector<HTMLElement>('h1, h2, h3') ?? region);
+}
+
+/** Focuses an element that is no control, until the focus leaves it. */
+function focusText(element: HTMLElement): void {
+  element.tabIndex = -1;
+  element.addEventListener('blur', () => element.removeAttribute('tabindex'), { once: true });
+  element.focus({ preventScroll: true });
 }
