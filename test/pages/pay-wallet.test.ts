@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
-import { announceNothing, type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
+import { type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
 import { until } from '../support/until.ts';
 
 let fixtures: PayPageFixtures;
@@ -291,22 +291,5 @@ test('by the keyboard alone: choose the network, pay, and end with the focus on 
   await page.keyboard.press('Enter');
   await says('1 of 3 confirmations on Polygon Sandbox');
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('data-part')), 'news');
-  await close();
-});
-
-test('a wallet that is only in window.ethereum is offered as well', async () => {
-  const request = await fixtures.request();
-  const wallet = await funded();
-  const { page, says, close } = await fixtures.open(request, {
-    wallets: [wallet],
-    prepare: announceNothing,
-  });
-  const button = page.getByRole('button', { name: 'Pay with your browser wallet' });
-  wallet.faults.set('eth_requestAccounts', { code: -32603, message: 'The vault is locked.' });
-  await button.click();
-  await page.getByText('Your browser wallet did not share an address.').waitFor();
-  wallet.faults.clear();
-  await button.click();
-  await says('1 of 3 confirmations');
   await close();
 });

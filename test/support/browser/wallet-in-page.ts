@@ -77,19 +77,26 @@ export async function putWallets(context: BrowserContext, wallets: PageWallet[])
   await context.addInitScript(announce, infos);
 }
 
-/** Makes the wallets of this context like old ones: they are only in `window.ethereum` and announce nothing. */
-export function announceNothing(context: BrowserContext): Promise<unknown> {
-  return context.addInitScript(() => {
-    window.addEventListener(
-      'eip6963:announceProvider',
-      (event) => {
-        Object.assign(window, { ethereum: (event as CustomEvent).detail.provider });
-        event.stopImmediatePropagation();
-      },
-      true,
-    );
+/**
+ * Makes the wallets of this context like old ones: they are only in `window.ethereum` and announce nothing, until
+ * `announceNow` is called in the page.
+ *
+ * @param name of the property instead of `ethereum`, for a wallet that is not there yet
+ */
+export function announceNothing(context: BrowserContext, name = 'ethereum'): Promise<unknown> {
+  return context.addInitScript((property) => {
+    const hide = (event: Event) => {
+      Object.assign(window, { [property]: (event as CustomEvent).detail.provider });
+      event.stopImmediatePropagation();
+    };
+    window.addEventListener('eip6963:announceProvider', hide, true);
     window.dispatchEvent(new Event('eip6963:requestProvider'));
-  });
+    const announceNow = () => {
+      window.removeEventListener('eip6963:announceProvider', hide, true);
+      window.dispatchEvent(new Event('eip6963:requestProvider'));
+    };
+    Object.assign(window, { announceNow });
+  }, name);
 }
 
 type Info = { uuid: string; name: string; rdns: string; icon: string };

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { BrowserContext } from 'playwright-core';
+import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
+import { announceNothing, pageWallet } from '../support/browser/wallet-in-page.ts';
+
+let fixtures: PayPageFixtures;
+before(async () => {
+  fixtures = await payPageFixtures();
+});
+after(() => fixtures?.stop());
+
+/** A wallet with more than enough. */
+async function funded() {
+  const wallet = pageWallet({ name: 'Violet', chains: [fixtures.node.chain] });
+  await fixtures.node.fund(wallet.account.address.toLowerCase(), 50_000_000n);
+  return wallet;
+}
+
+test('a wallet that is only in window.ethereum is offered as well', async () => {
+  const request = await fixtures.request();
+  const wallet = await funded();
+  const { page, says, close } = await fixtures.open(request, {
+    wallets: [wallet],
+    prepare: (context) => announceNothing(context),
+  });
+  const button = page.getByRole('button', { name: 'Pay with your browser wallet' });
+  wallet.faults.set('eth_requestAccounts', { code: -32603, message: 'The vault is locked.' });
+  await button.click();
+  await page.getByText('Your browser wallet did not share an address.').waitFor();
+  wallet.faults.clear();
+  await button.click();
+  await says('1 of 3 confirmations');
+  await close();
+});
+
+test('window.ethereum is set a while after the page was loaded → its wallet is offered', async () => {
+  const request = await fixtures.request();
+  const wallet = await funded();
+  const prepare = async (context: BrowserContext) => {
+    await announceNothing(context, 'notYet');
+    await context.clock.install();
+  };
+  const { page, close } = await fixtures.open(request, { wallets: [wallet], prepare });
+  await page.clock.runFor(2_000);
+  await page.evaluate(() => Object.assign(window, { ethereum: (window as unknown as { notYet: object }).notYet }));
+  await page.clock.runFor(1_000);
+  await page.getByRole('button', { name: 'Pay with your browser wallet' }).waitFor();
+  await close();
+});
+
+test('a wallet announces itself after the page found it in window.ethereum → it is offered once, by its name', async () => {
+  const request = await fixtures.request();
+  const wallet = await funded();
+  const { page, says, close } = await fixtures.open(request, {
+    wallets: [wallet],
+    prepare: (context) => announceNothing(context),
+  });
+  const buttons = page.locator('.ways .wallets button');
+  await page.getByRole('button', { name: 'Pay with your browser wallet' }).waitFor();
+  await page.evaluate(() => (window as unknown as { announceNow(): void }).announceNow());
+  await page.getByRole('button', { name: 'Pay with Violet' }).waitFor();
+  assert.deepEqual(await buttons.evaluateAll((all) => all.map((one) => [one.textContent, one.className])), [
+    ['Pay with Violet', ''],
+  ]);
+  await buttons.click();
+  await says('1 of 3 confirmations');
+  await close();
+});
