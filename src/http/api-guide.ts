@@ -95,6 +95,12 @@ The other fields of a repeated call are ignored.
 Creating a merchant is idempotent by \`wallet_address\` alone. Without one, a repeated call creates another merchant: if a
 response was lost, look for yours in \`GET /api/v1/accounts\` first.
 
+# Currencies
+
+All requests of a merchant are in its \`display_currency\`: the one that you gave it or, without one, yours (in the portal under
+**Settings**). Merchants can change it in their dashboard. The currencies that have an exchange rate can be used. The portal
+lists them under **Merchants**, where you create one; \`POST /api/v1/accounts\` with any other answers 400 and lists them too.
+
 # States
 
 | \`status\` | meaning |

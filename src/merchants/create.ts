@@ -42,11 +42,12 @@ export async function createMerchant(
 ): Promise<{ row: MerchantView; replayed: boolean }> {
   const { id, caller, facts, body } = call;
   if (facts.holder) return heldBy(ctx, caller.scope, facts.holder);
+  const instead = facts.currencies_instead ? `use one of ${facts.currencies_instead}` : 'ask the operator';
   const faults = [
     ...call.faults,
     ...valueFaults(body, call.faults),
     ...walletFaults(ctx, walletOf(body)),
-    ...currencyFaults('display_currency', body.display_currency, facts.currency_known),
+    ...currencyFaults('display_currency', body.display_currency, facts.currency_known, instead),
   ];
   if (faults.length > 0) throw refuseFields(faults);
 

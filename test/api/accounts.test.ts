@@ -102,6 +102,17 @@ for (const [field, values] of Object.entries(invalid)) {
   }
 }
 
+test('POST accounts › a currency without a rate → 400 that lists those with one, in alphabetical order', async () => {
+  const codes = await api.db.sql<{ code: string }[]>`select code from rates union select code from rate_overrides`;
+  for (const display_currency of ['KPW', 'XXX']) {
+    const answer = await one.test.api.createAccount({ display_currency });
+    assertInvalid(answer, 'display_currency');
+    const list = codes.map(({ code }) => code).sort();
+    assert.ok(list.includes('EUR'));
+    assert.ok(answer.json.message.endsWith(`; use one of ${list.join(', ')}.`), answer.json.message);
+  }
+});
+
 test('POST accounts › the contract of a token in place of a wallet → 400 invalid_request, in either mode and any casing', async () => {
   for (const mode of ['test', 'live'] as const) {
     const token = api.ctx.chains[mode][0]?.tokens[0]?.address ?? assert.fail('no token');

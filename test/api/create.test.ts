@@ -134,6 +134,12 @@ for (const [field, values] of Object.entries(invalid)) {
   }
 }
 
+test('POST create › a currency without a rate → 400 that says to leave it out', async () => {
+  const answer = await create({ fiat_currency_code: 'KPW' });
+  assertInvalid(answer, 'fiat_currency_code');
+  assert.match(answer.json.message, /; leave it out to use the merchant’s currency\.$/);
+});
+
 test('POST create › a whole number written as a float is an int; one out of range is refused', async () => {
   const raw = (amount: string) =>
     one.test.api.create(undefined, { raw: `{"account_id":"${one.test.merchant.id}","fiat_amount_int":${amount}}` });
