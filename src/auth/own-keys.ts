@@ -21,6 +21,10 @@ export type OwnKey = {
   last_used_at: Date | null;
 };
 
+/** Whether calls with a key are accepted: it was not revoked, and has not ended. */
+export const isUsable = ({ revoked_at, ends_at }: OwnKey, now: Date): boolean =>
+  revoked_at === null && (ends_at === null || ends_at > now);
+
 /**
  * One page of a partner's keys of one mode, newest first. The counters that limit a key's calls also show when it was
  * last used, so using a key writes nothing more.

@@ -273,3 +273,22 @@ test('getting started: each step is ticked once it is done', async () => {
   assert.equal(await done(), '5');
   assert.equal(await saysSo(), false, 'failing now, but it did receive one');
 });
+
+test('getting started: a key that was revoked or has ended ticks no step and stands in no code example', async () => {
+  const other = await makePartner(database.db);
+  const visitor = await portalVisitor(ctx, url, other.partner.id);
+  await postForm(url, visitor, `${path}/key?mode=test`);
+  const shown = async () => {
+    const { html } = await visitor.open(path);
+    return [/(\d) of 5 steps done/.exec(html)?.[1], / Bearer (\S+?)'/.exec(snippet(html, 'curl-create'))?.[1]];
+  };
+  const [, hint] = await shown();
+  assert.match(hint ?? '', /^qt_test_\.\.\.\w{4}$/);
+  const keys = database.db.sql`partner_id = ${other.partner.id}`;
+  await database.db.sql`update api_keys set revoked_at = now() where ${keys}`;
+  assert.deepEqual(await shown(), ['1', 'qt_test_...']);
+  await database.db.sql`update api_keys set revoked_at = null, ends_at = now() + interval '1 hour' where ${keys}`;
+  assert.deepEqual(await shown(), ['2', hint]);
+  await database.db.sql`update api_keys set ends_at = now() - interval '1 second' where ${keys}`;
+  assert.deepEqual(await shown(), ['1', 'qt_test_...']);
+});

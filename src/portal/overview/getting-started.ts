@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { createApiKey, usualKey } from '../../auth/api-keys.ts';
 import { FormRepeated } from '../../auth/form-repeated.ts';
-import { browseKeys } from '../../auth/own-keys.ts';
+import { browseKeys, isUsable } from '../../auth/own-keys.ts';
 import { may, type Permission } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
@@ -57,7 +57,7 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
     readDeliveryHealth(ctx, scope),
     findPayableMerchant(ctx, scope),
   ]);
-  const key = keys.rows.find(({ revoked_at }) => revoked_at === null);
+  const key = keys.rows.find((row) => isUsable(row, ctx.clock.now()));
   const hint = may(user, 'keys.read', mode) ? key?.hint : undefined;
   const values: SnippetValues = {
     baseUrl: ctx.config.baseUrl,
