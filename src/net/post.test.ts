@@ -41,6 +41,18 @@ describe('POST to an address a stranger chose', () => {
     assert.equal(error(await poster(live, { resolve }).post('https://mixed.example/', {}, '')), 'refused_address');
   });
 
+  test('a name with more addresses than any receiver has → refused, and none is connected', async () => {
+    const { port, received } = await receiver();
+    const outcomes: unknown[] = [];
+    for (const length of [50, 51]) {
+      const sender = poster(loopback, { resolve: async () => Array<string>(length).fill('127.0.0.1') });
+      const outcome = await sender.post(`http://many.example:${port}/`, {}, '');
+      outcomes.push('error' in outcome ? outcome.error : outcome.statusCode);
+    }
+    assert.deepEqual(outcomes, [200, 'dns']);
+    assert.equal(received.length, 1);
+  });
+
   test('answers before the answer → a few are passed over, more end the attempt', async () => {
     const early = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
     const statuses: unknown[] = [];

@@ -32,6 +32,11 @@ const maxBodyBytes = 4096;
 const maxHeaderCharacters = 4096;
 /** The maximum number of interim responses (1xx). A receiver could send them endlessly and keep the process busy. */
 const maxInterim = 20;
+/**
+ * How many addresses a name may have. Large services have a dozen. A stranger's name server could send thousands, and
+ * checking those for each of many POSTs would keep the process from all other work.
+ */
+const maxAddresses = 50;
 /** How many other connections are tried after reused ones that the receiver has closed. */
 const maxStale = 3;
 
@@ -98,6 +103,7 @@ function guardedLookup(policy: OutboundPolicy, protocol: string, resolve: Resolv
     const fail = (kind: PostFailure, reason: string) => callback(new GuardError(kind, `${hostname}: ${reason}`), []);
     resolve(hostname).then(
       (answers) => {
+        if (answers.length > maxAddresses) return fail('dns', `${answers.length} addresses`);
         const addresses = answers.map((address) => ({ address, family: isIP(address) }));
         const [first] = addresses;
         if (!first) fail('dns', 'no address');
