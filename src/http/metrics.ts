@@ -118,12 +118,16 @@ type MakeGauge = (
   keepsLast?: boolean,
 ) => Gauge;
 
-/** Every create needs a rate. What an operator has set does not age. */
+/** Every create needs a rate. What an operator has set does not age, so where all are set, no fetch is missed. */
 function rateGauges(ctx: Context, gauge: MakeGauge): void {
   const read = forOneScrape(() => listRates(ctx));
-  gauge('quittance_rates_age_seconds', 'How long ago rates were last fetched', [], async (self) => {
-    const fetched = (await read()).flatMap(({ fetched_at }) => (fetched_at === null ? [] : [Date.parse(fetched_at)]));
-    self.set((ctx.clock.now().getTime() - Math.max(Number.NEGATIVE_INFINITY, ...fetched)) / 1000);
+  const help = 'How long ago the rates that no operator has set were last fetched; 0 where all are set';
+  gauge('quittance_rates_age_seconds', help, [], async (self) => {
+    const rates = await read();
+    const areAllSet = rates.length > 0 && rates.every(({ override }) => override);
+    const fetched = rates.flatMap(({ fetched_at }) => (fetched_at === null ? [] : [Date.parse(fetched_at)]));
+    const lastMs = Math.max(Number.NEGATIVE_INFINITY, ...fetched);
+    self.set(areAllSet ? 0 : (ctx.clock.now().getTime() - lastMs) / 1000);
   });
   gauge('quittance_rates_unusable', 'Currencies whose rate is too old for new requests', [], async (self) => {
     self.set((await read()).filter(({ usable }) => !usable).length);

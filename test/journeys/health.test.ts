@@ -131,6 +131,12 @@ test('GET /metrics › rates grow old → their age, and how many cannot be used
   assert.equal(unusable, '2');
   await sql`insert into rate_overrides (code, rate) values ('GBP', '0.8')`;
   assert.equal((await read()).unusable, '1');
+  await sql`insert into rate_overrides (code, rate, until) values ('EUR', '0.9', null), ('CHF', '0.9', null)`;
+  assert.deepEqual(await read(), { age: '0', unusable: '0' }, 'nobody waits for the sources');
+  await sql`update rate_overrides set until = now() - interval '1 second' where code = 'CHF'`;
+  assert.ok(Number((await read()).age) >= 60);
+  await sql`delete from rates`;
+  assert.deepEqual(await read(), { age: '0', unusable: '0' }, 'sources that never answered');
 });
 
 test('METRICS_PORT › figures and details are there and nowhere else; with a token they ask for it there', async () => {
