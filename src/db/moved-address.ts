@@ -57,6 +57,6 @@ async function leave(databases: readonly Database[], timeline: number, log: Logg
   for (const { pools } of databases) for (const pool of pools) pool.renew();
   const old = left.find((other) => other !== timeline);
   const of = { timeline, ...(old !== undefined && { left: old }) };
-  if (old === undefined) log.info(of, 'the database’s address leads to another server');
+  if (old === undefined) log.warn(of, 'the database’s address leads to another server');
   else log.error(of, 'two database servers call themselves primary: stop the one of the timeline that was left');
 }
