@@ -1,12 +1,15 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
 
-/** The loop's lookup over all partners: scopes with requests created before a time that were not visited yet. */
+/**
+ * The loop's lookup over all partners: all scopes with requests created before a time that were not visited yet. A limit
+ * would favour the first partners, which soon have old requests again.
+ */
 export function selectClocks(db: Database, before: Date): Promise<{ partner_id: string; test_mode: boolean }[]> {
   return db.sql<{ partner_id: string; test_mode: boolean }[]>`
     select c.partner_id, c.test_mode from partner_clocks c left join erased_customers e using (partner_id, test_mode)
     where exists (select from requests r where r.partner_id = c.partner_id and r.test_mode = c.test_mode
       and r.created_at > coalesce(e.up_to, '-infinity') and r.created_at < ${before})
-    order by c.partner_id, c.test_mode limit 1000`;
+    order by c.partner_id, c.test_mode`;
 }
 
 /** The position up to which a scope was searched, locked; null if it never was. */

@@ -10,6 +10,7 @@ import { queueCustomerMail, queueMail } from '../../src/mail/outbox.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { startApp, testConfig, testContext } from '../support/app.ts';
+import { withoutLimits } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
 import { patienceMs } from '../support/patience.ts';
 import { makePlan, planOf, turnAt } from '../support/plans.ts';
@@ -375,6 +376,29 @@ test('Much is old of one partner and little of another → they take turns', asy
     turns.flatMap((id) => (id === first.partner.id ? 'first' : id === other.partner.id ? 'other' : [])),
     ['first', 'other', 'first', 'other', 'first', 'first'],
   );
+});
+
+test('More than a thousand partners have old requests → a pass visits those of all', async () => {
+  const { partner, scope, merchant } = await shop();
+  const { id } = await makeRequest(app.db, scope, merchant, { customerEmail: 'last@example.com' });
+  await app.db.sql`
+    update requests set created_at = date_trunc('milliseconds', now()) - interval '46 days' where id = ${id}`;
+  const copies = (table: string, of: string, fields: string) => `
+    insert into ${table} select (jsonb_populate_record(t, jsonb_build_object(${fields}))).*
+    from ${table} t, generate_series(1, 1100) n, lateral (select lpad(to_hex(n), 32, '0')::uuid as id) own where t.${of}`;
+  await withoutLimits(app.owner, async (tx) => {
+    await tx.unsafe(copies('partners', `id = '${partner.id}'`, `'id', own.id, 'slug', 'early-' || n`));
+    await tx.unsafe(copies('partner_clocks', `partner_id = '${partner.id}' and test_mode`, `'partner_id', own.id`));
+    await tx.unsafe(
+      copies('merchants', `id = '${merchant.id}'`, `'partner_id', own.id, 'id', own.id, 'wallet_address', null`),
+    );
+    const own = `'partner_id', own.id, 'id', own.id, 'account_id', own.id, 'reference', '\\x' || md5(n::text)`;
+    await tx.unsafe(copies('requests', `id = '${id}'`, `${own}, 'customer_email', null`));
+  });
+  const node = testContext(app.db, { config: testConfig({ eraseCustomersAfterDays: 45 }) });
+  await eraseOld(node, running);
+  const left = await app.db.sql`select from requests where customer_email = 'last@example.com'`;
+  assert.equal(left.length, 0);
 });
 
 test('More data is old than one pass removes → a warning names its kind, and none follows once the rest is removed', async () => {
