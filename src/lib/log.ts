@@ -3,8 +3,11 @@ import { kindOf, limitFloods } from './log-floods.ts';
 import { printable } from './text/printable.ts';
 import { outsideTrails, trailFields } from './trail.ts';
 
-/** The database's message about a row that it refused contains the row itself: addresses, links, codes. */
-const redacted = ['req.headers.authorization', 'err.detail', 'err.where'];
+/**
+ * The database's message about a row that it refused contains the row itself: addresses, links, codes. The error of a
+ * request that cannot be read contains what was sent: keys, cookies, links.
+ */
+const redacted = ['req.headers.authorization', 'err.detail', 'err.where', 'err.rawPacket'];
 
 /** How many characters wait for an output that takes none, such as a file on a full disk. Further lines are dropped. */
 const maxWaiting = 1_000_000;
