@@ -129,6 +129,7 @@ function withUsage<T>(command: Command, work: () => T): T {
 
 /** The message for words that name no command, with the closest command or the commands of the group that they name. */
 async function whatIsThere(words: string[]): Promise<string> {
+  if (words.length === 0) return 'No command was given. quittance --help lists all commands.';
   const all = await allCommands();
   const about = await commandsAbout(words);
   const names = all.map(({ name }) => name);

@@ -10,6 +10,8 @@ const commonOptions: OptionKinds = { json: { type: 'boolean' }, help: { type: 'b
 /** The most edits by which a name counts as mistyped; at least half of a short name must be right. */
 const typoDistance = 3;
 
+const maxTypo = (name: string) => Math.min(typoDistance, Math.floor(name.length / 2));
+
 /** A command line: the words before the first option, which begin with the command's name, and the rest. */
 export type Typed = { words: string[]; rest: string[]; wantsHelp: boolean };
 
@@ -56,8 +58,7 @@ function readValue(token: { name: string; rawName: string; value: string | undef
   const kind = options[token.name]?.type;
   const { rawName, value } = token;
   if (kind === undefined) {
-    const maxDistance = Math.min(typoDistance, Math.floor(token.name.length / 2));
-    const close = closestMatch(token.name, Object.keys(options), { maxDistance });
+    const close = closestMatch(token.name, Object.keys(options), { maxDistance: maxTypo(token.name) });
     throw new UsageFault(`There is no option ${rawName}.${close ? ` Did you mean --${close}?` : ''}`);
   }
   if (kind === 'string' && (value === undefined || value.startsWith('--')))
@@ -78,8 +79,9 @@ function countWords(usage: string): number {
 
 /** The command whose name is closest to the first words; undefined if none is close. */
 export function closestCommand(names: readonly string[], words: readonly string[]): string | undefined {
-  const near = names.map((name) => ({ name, distance: leven(name, words.slice(0, wordsIn(name)).join(' ')) }));
-  return near.filter(({ distance }) => distance <= typoDistance).sort((a, b) => a.distance - b.distance)[0]?.name;
+  const all = names.map((name) => ({ name, distance: leven(name, words.slice(0, wordsIn(name)).join(' ')) }));
+  const near = all.filter(({ name, distance }) => distance <= maxTypo(name));
+  return near.sort((a, b) => a.distance - b.distance)[0]?.name;
 }
 
 const wordsIn = (name: string) => name.split(' ').length;

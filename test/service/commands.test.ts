@@ -282,7 +282,7 @@ test('a missing word or option → the sentence and the usage of that command al
   for (const [words, sentence, usage] of [
     [['sandbox', 'mine'], '--mode is missing.', 'quittance sandbox mine --mode test|live --blocks N'],
     [['sandbox', 'mine', '--mode', 'both'], '--mode must be test or live.', 'quittance sandbox mine --mode'],
-    [['key', 'revoke'], 'The key id is missing.', 'quittance key revoke <key_id>'],
+    [['key', 'revoke'], 'The key ID is missing.', 'quittance key revoke <key_id>'],
     [['webhook', 'set', '--mode', 'test'], '--partner is missing.', 'quittance webhook set --partner <slug>'],
   ] as const) {
     const { code, stdout, stderr } = await quittance(...words);
@@ -302,6 +302,9 @@ test('a mistyped option, command or word → refused with exit code 2 and the cl
     [['partnr'], 'There is no command "partnr". Did you mean partner?'],
     [['webhok', 'list'], 'There is no command "webhok list". Did you mean webhook?'],
     [['webhook', 'replya', 'x'], 'There is no command "webhook replya x". Did you mean webhook replay?'],
+    [['foo'], 'There is no command "foo". quittance --help lists all commands.'],
+    [['--json'], 'No command was given. quittance --help lists all commands.'],
+    [['-v'], 'No command was given. quittance --help lists all commands.'],
     [['something', 'else'], 'There is no command "something else". quittance --help lists all commands.'],
   ] as const) {
     const { code, stdout, stderr } = await quittance(...words);
