@@ -100,7 +100,7 @@ async function changeBranding(ctx: Context, args: Arguments) {
 }
 
 const switchMerchant = (disabled: boolean) => async (ctx: Context, args: Arguments) => {
-  const id = word(args, 0, 'The account id');
+  const id = word(args, 0, 'The account ID');
   const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
   if (!scope) throw new Error(`There is no merchant "${id}".`);
   await setMerchantDisabled(ctx, commandLine, scope, { accountId: id, by: 'operator', disabled });
@@ -124,7 +124,7 @@ async function createKey(ctx: Context, args: Arguments) {
 }
 
 async function revokeKey(ctx: Context, args: Arguments) {
-  const id = word(args, 0, 'The key id');
+  const id = word(args, 0, 'The key ID');
   const revoked = isUuid(id) ? await revokeApiKey(ctx, commandLine, id) : null;
   if (!revoked) throw new Error(`There is no key "${id}"; see key list.`);
   return { key_id: id, revoked: true };

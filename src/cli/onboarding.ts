@@ -10,7 +10,7 @@ export const onboardingCommands: Command[] = [
     usage: '<account_id> [--private-key 0x…]',
     summary: 'Onboards a merchant as the page does: signs in with a wallet and accepts the terms.',
     run: async (ctx, args) => {
-      const accountId = word(args, 0, 'The account id');
+      const accountId = word(args, 0, 'The account ID');
       if (!isUuid(accountId)) throw new Error('An account ID looks like 3f2b8c1e-….');
       const key = optionalOption(args, 'private-key') ?? undefined;
       return onboardWithKey(ctx, accountId.toLowerCase(), key);

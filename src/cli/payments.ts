@@ -11,7 +11,7 @@ import { sandboxChain } from './chain.ts';
 import { type Arguments, type Command, UsageFault, word } from './command.ts';
 
 async function findRequest(ctx: Context, args: Arguments): Promise<{ scope: Scope; id: string }> {
-  const id = word(args, 0, 'The request id').toLowerCase();
+  const id = word(args, 0, 'The request ID').toLowerCase();
   const scope = isUuid(id) ? await scopeOfRequest(ctx.db, id) : null;
   if (!scope) throw new Error(`There is no request ${id}.`);
   return { scope, id };

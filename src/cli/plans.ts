@@ -17,7 +17,7 @@ import { type Arguments, type Command, UsageFault, word } from './command.ts';
 import { payer } from './payments.ts';
 
 async function makePlan(ctx: Context, args: Arguments): Promise<Record<string, string>> {
-  const id = word(args, 0, 'The account id').toLowerCase();
+  const id = word(args, 0, 'The account ID').toLowerCase();
   const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
   const merchant = scope && (await readMerchant(ctx, scope, id));
   if (!scope || !merchant?.display_currency) throw new Error(`There is no merchant ${id}.`);

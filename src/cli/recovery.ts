@@ -6,7 +6,7 @@ import { commandLine } from './acting.ts';
 import { type Arguments, type Command, word } from './command.ts';
 
 async function recover(ctx: Context, args: Arguments) {
-  const id = word(args, 0, 'The account id').toLowerCase();
+  const id = word(args, 0, 'The account ID').toLowerCase();
   const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
   if (!scope) throw new Error(`There is no merchant "${id}".`);
   if (!args.options.cancel) {

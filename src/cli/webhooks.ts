@@ -105,14 +105,15 @@ const replay: Command = {
   usage: `<delivery_id>  |  ${where} --since <time>`,
   summary: 'Resends an event with the same ID and body, or all that failed since a time.',
   run: async (ctx, args) => {
-    if (args.options.since !== undefined) {
+    if (['partner', 'mode', 'since'].some((name) => args.options[name] !== undefined)) {
+      if (args.words.length > 0) throw new UsageFault('Give either a delivery ID, or --partner, --mode and --since.');
       const since = parseInstant(option(args, 'since'));
       if (!since) throw new UsageFault('--since must be a time like 2026-01-31T12:00:00Z.');
       const scope = await scopeOption(ctx, args);
       const report = (many: number) => process.stderr.write(`${many} so far …\n`);
       return { replayed: await replayAllSince(ctx, commandLine, scope, { since, report }) };
     }
-    const id = word(args, 0, 'The delivery id');
+    const id = word(args, 0, 'The delivery ID');
     const scope = isUuid(id) ? await scopeOfDelivery(ctx.db, id) : null;
     if (!scope) throw new Error(`There is no delivery "${id}".`);
     await replayDelivery(ctx, commandLine, scope, id);

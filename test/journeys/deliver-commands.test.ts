@@ -59,6 +59,8 @@ describe('webhook commands', () => {
       /no partner "nobody"/,
     );
     await assert.rejects(run('webhook replay', {}, ['x']), /There is no delivery "x"/);
+    await assert.rejects(run('webhook replay', { partner: 'any', mode: 'test' }), /--since is missing/);
+    await assert.rejects(run('webhook replay', { partner: 'any' }, ['x']), /Give either a delivery ID, or --partner/);
     await assert.rejects(run('webhook deliveries', { ...at, limit: '0' }), /--limit must be/);
   });
 
