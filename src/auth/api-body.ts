@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { errors } from '../errors.ts';
 import { type JsonFault, readStrictJson } from '../lib/text/strict-json.ts';
 
 /** The maximum size of a body. */
@@ -48,7 +47,11 @@ const jsonFaults: Record<JsonFault, string> = {
   no_utf8: 'The body is not valid UTF-8; send it in that encoding, and not compressed.',
   no_json: 'The body is not valid JSON; check its quotes, commas and brackets.',
   no_object: 'The body must be one JSON object, not an array or a single value.',
-  not_strict: errors.invalid_json[1],
+  too_deep: 'The body has more than 32 levels of objects and arrays; send fewer.',
+  not_storable:
+    'A text in the body contains NUL or a lone surrogate, such as half of an emoji that was cut; remove it.',
+  proto_key: 'The body has a key __proto__, which is not accepted; use another.',
+  duplicate_key: 'An object in the body has a key twice; send each key once.',
 };
 
 /** For bytes that are not JSON because the client compressed them; some do so by default. */

@@ -59,7 +59,12 @@ test('a body that is no JSON object → the sentence says whether it is empty, n
     assert.equal(await said(raw), 'The body is not valid JSON; check its quotes, commas and brackets.', raw);
   for (const raw of ['[{}]', '"{}"', 'null', '7'])
     assert.equal(await said(raw), 'The body must be one JSON object, not an array or a single value.', raw);
-  assert.match(await said('{"email":"x","email":"y"}'), /duplicate keys/);
+  for (const raw of ['{"email":"x","email":"y"}', '{"email":"x","\\u0065mail":"y"}', '{"a":[{"b":1,"b":2}]}'])
+    assert.equal(await said(raw), 'An object in the body has a key twice; send each key once.', raw);
+  for (const raw of ['{"phone":"\\u0000"}', '{"phone":"\\ud83d"}', '{"\\ud83d":1}'])
+    assert.match(await said(raw), /^A text in the body contains NUL or a lone surrogate/, raw);
+  assert.match(await said('{"__proto__":1}'), /^The body has a key __proto__/);
+  assert.match(await said(`{"a":${'['.repeat(32)}${']'.repeat(32)}}`), /^The body has more than 32 levels/);
 });
 
 test('a compressed body → the sentence names its Content-Encoding; the header alone makes nothing invalid', async () => {

@@ -2,8 +2,10 @@ import { isStorable } from './storable.ts';
 
 /** A parsed body and, for the objects directly below the root, their keys in the order written. */
 export type StrictJson = { value: Record<string, unknown>; keyOrder: Map<string, string[]> };
-/** The rule that a text breaks; `not_strict` for JSON that parsers may disagree on. */
-export type JsonFault = 'empty' | 'byte_order_mark' | 'no_utf8' | 'no_json' | 'no_object' | 'not_strict';
+/** The rule that a text breaks. */
+export type JsonFault = 'empty' | 'byte_order_mark' | 'no_utf8' | 'no_json' | 'no_object' | 'too_deep' | StringFault;
+/** A rule that a key or another string breaks in JSON that parsers may disagree on. */
+type StringFault = 'not_storable' | 'proto_key' | 'duplicate_key';
 
 /** No call of ours needs more than three levels. */
 const maxDepth = 32;
@@ -23,11 +25,11 @@ export function readStrictJson(bytes: Uint8Array): StrictJson | JsonFault {
     const text = utf8.decode(bytes);
     if (text.startsWith('\ufeff')) return 'byte_order_mark';
     if (text.trim() === '') return 'empty';
-    if (isTooDeep(text)) return 'not_strict';
+    if (isTooDeep(text)) return 'too_deep';
     const value: unknown = mayRound.test(text) ? JSON.parse(text, keepFraction as Reviver) : JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'no_object';
     const keyOrder = scan(text);
-    return keyOrder ? { value: value as Record<string, unknown>, keyOrder } : 'not_strict';
+    return typeof keyOrder === 'string' ? keyOrder : { value: value as Record<string, unknown>, keyOrder };
   } catch (error) {
     if (error instanceof SyntaxError) return 'no_json';
     if (error instanceof TypeError) return 'no_utf8';
@@ -81,7 +83,7 @@ function isTooDeep(text: string): boolean {
 }
 
 /** Walks the tokens of a text that is known to be valid JSON, without recursion. */
-function scan(text: string): Map<string, string[]> | null {
+function scan(text: string): Map<string, string[]> | StringFault {
   const keyOrder = new Map<string, string[]>();
   const levels: Level[] = [];
   const token = /"(?:[^"\\]|\\.)*"|[{}[\]]/g;
@@ -94,21 +96,23 @@ function scan(text: string): Map<string, string[]> | null {
       levels.push(level);
     } else if (part === '}' || part === ']') {
       levels.pop();
-    } else if (!takeString(text, part, token.lastIndex, levels.at(-1))) {
-      return null;
+    } else {
+      const fault = takeString(text, part, token.lastIndex, levels.at(-1));
+      if (fault) return fault;
     }
   }
   return keyOrder;
 }
 
-function takeString(text: string, token: string, end: number, level: Level | undefined): boolean {
+function takeString(text: string, token: string, end: number, level: Level | undefined): StringFault | null {
   const string: string = token.includes('\\') ? JSON.parse(token) : token.slice(1, -1);
-  if (!isStorable(string)) return false;
+  if (!isStorable(string)) return 'not_storable';
   colon.lastIndex = end;
-  if (!level?.keys || !level.seen || !colon.test(text)) return true;
-  if (string === '__proto__' || level.seen.has(string)) return false;
+  if (!level?.keys || !level.seen || !colon.test(text)) return null;
+  if (string === '__proto__') return 'proto_key';
+  if (level.seen.has(string)) return 'duplicate_key';
   level.seen.add(string);
   level.keys.push(string);
   level.lastKey = string;
-  return true;
+  return null;
 }
