@@ -29,17 +29,24 @@ export function requireStarted(env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * Refuses a database that has no tables yet, and one from which a newer version removed what this one uses: a node does
- * not start there either.
+ * Refuses a database that has no tables yet, or whose first migrations have not ended, and one from which a newer
+ * version removed what this one uses: a node does not start there either.
  *
  * @throws Error with instructions
  */
 export async function refuseSchema(sql: Sql): Promise<void> {
   const [tables] = await sql<{ name: string | null }[]>`select to_regclass('schema_migrations') as name`;
   if (!tables?.name) throw new Error('This database has no tables yet. Start the service once: it prepares them.');
-  const { ahead } = await compareMigrations(sql);
+  const { ahead } = await compareMigrations(sql).catch((error: unknown) => {
+    // A migration grants this table together with all those that were made before.
+    if (sqlState(error) === '42501') throw new Error(halfPrepared);
+    throw error;
+  });
   if (ahead.length > 0) throw new Error(newerSchema(ahead));
 }
+
+const halfPrepared =
+  'The service has begun to prepare this database and has not finished. Wait until it is ready, or start it if it does not run, then run the command again.';
 
 /** SQLSTATEs of a table, a column or a function that is not there. */
 const notThere = ['42P01', '42703', '42883'];
@@ -60,7 +67,7 @@ export function reasonOf(error: unknown, isAtUrl: boolean): string {
   if (!isWithoutDatabase(error)) return message;
   const why = message || String(code);
   if (code === '28P01' && message.includes('quittance_s'))
-    return `${why}. The service derives its logins from SECRET_KEYS and creates them when it starts: set those that the service runs with, or start it once with these.`;
+    return `${why}. The service derives its logins from SECRET_KEYS and creates them when it starts: set those that the service runs with, or start it once with these. If it was just started on a new database, wait until it is ready.`;
   if (!isAtUrl)
     return `The database does not answer: ${why}. It runs while the service does: start that with npm start.`;
   if (refusedLogins.includes(String(code)))

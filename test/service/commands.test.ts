@@ -224,7 +224,7 @@ test('without a command, with --help and with an unknown one › lists what ther
   assert.match((await quittance('--version')).stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
-test('a database that a newer version has changed, one that lacks a migration, and one without tables → refused in a sentence', async () => {
+test('a database that a newer version has changed, one that lacks a migration, and one that is not prepared → refused in a sentence', async () => {
   const { owner } = database;
   const name = '9999_contract_of_a_newer_version.sql';
   await owner`insert into schema_migrations (name) values (${name})`;
@@ -236,6 +236,9 @@ test('a database that a newer version has changed, one that lacks a migration, a
   await owner`alter table schema_migrations rename to schema_migrations_to_come`;
   await refused(/no tables yet. Start the service once/, 'rate', 'list');
   await owner`alter table schema_migrations_to_come rename to schema_migrations`;
+  await owner`revoke select on schema_migrations from quittance_service`;
+  await refused(/^The service has begun to prepare this database and has not finished/, 'rate', 'list');
+  await owner`grant select on schema_migrations to quittance_service`;
 });
 
 test('an owner with a wrong password → the sentence says where to look', async () => {
