@@ -204,15 +204,16 @@ test('the team › invited by mail, another role, removed at once and let in aga
   const [user] = await app.db.sql`select id from users where partner_id = ${partner.id} and email = 'new@example.com'`;
   const act = (name: string, more: [string, string][] = [], id = user?.id) =>
     postForm(app.url, owner, `/portal/team/${name}?mode=test`, [['user', id], ...more]);
-  assert.equal((await act('role', [['role', 'viewer']])).location, '/portal/team?done=role_changed');
+  for (let sent = 0; sent < 2; sent++)
+    assert.equal((await act('role', [['role', 'viewer']])).location, '/portal/team?done=role_changed');
   assert.equal((await guest.open('/portal/keys')).status, 403);
   assert.equal((await act('role', [['role', 'emperor']])).status, 404);
   assert.equal((await act('remove')).location, '/portal/team?done=removed');
   assert.match((await guest.open('/portal')).html, /name="email"/, 'signed out');
   assert.match((await owner.open('/portal/team')).html, /Restore access/);
-  assert.equal((await act('restore')).location, '/portal/team?done=restored');
+  for (let sent = 0; sent < 2; sent++) assert.equal((await act('restore')).location, '/portal/team?done=restored');
   const told = (await acts(partner.id)).map(({ action }) => action).filter((action) => action.startsWith('user.'));
-  assert.deepEqual(told, ['user.invited', 'user.role_changed', 'user.disabled', 'user.enabled']);
+  assert.deepEqual(told, ['user.invited', 'user.role_changed', 'user.disabled', 'user.enabled'], 'each change, once');
 
   const csv = (await owner.open('/portal/team.csv')).html.trim().split('\r\n');
   assert.equal(csv.length, 3);
