@@ -149,9 +149,12 @@ test('rates › an override wins, does not age and outlives refreshes until it i
   assert.equal(await quote('EUR'), '0.5');
   await refreshRates(ctx, [source('a', { EUR: '0.91' })]);
   assert.equal(await quote('EUR'), '0.5');
+  const entries = async () => (await db.sql`select from audit_log where action = 'rate.cleared'`).length;
+  const before = await entries();
   assert.equal(await clearOverride({ db, clock: systemClock }, theService, 'EUR'), true);
   assert.equal(await quote('EUR'), '0.91');
   assert.equal(await clearOverride({ db, clock: systemClock }, theService, 'EUR'), false);
+  assert.equal((await entries()) - before, 1, 'only what was cleared is logged');
 });
 
 test('rates › an override with an end gives way to the sources by itself; an end that is past is refused', async () => {
