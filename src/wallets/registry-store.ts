@@ -29,11 +29,15 @@ export async function claimSignedWallet(
 /** A wallet that was claimed for a merchant but never signed for. */
 export type UnsignedWallet = { partner_id: string; test_mode: boolean; account_id: string; address: string };
 
-/** The loop's lookup over all scopes: unsigned wallets that were claimed before a time, oldest first. */
-export function selectUnsignedWallets({ sql }: Database, claimedBefore: Date, limit: number) {
+/** The loop's lookup over all scopes: unsigned wallets that were claimed before a time, oldest first, without some. */
+export function selectUnsignedWallets(
+  { sql }: Database,
+  { claimedBefore, except, limit }: { claimedBefore: Date; except: readonly string[]; limit: number },
+) {
   return sql<UnsignedWallet[]>`
     select partner_id, test_mode, account_id, address from wallets
-    where signed_at is null and claimed_at < ${claimedBefore} order by claimed_at limit ${limit}`;
+    where signed_at is null and claimed_at < ${claimedBefore} and address <> all(${[...except]}::text[])
+    order by claimed_at limit ${limit}`;
 }
 
 /**

@@ -9,7 +9,8 @@ import { deleteUnsignedWallet, selectUnsignedWallets, type UnsignedWallet } from
 /** A wallet that was claimed at creation but never signed for is released after this time. */
 const staleMs = 30 * dayMs;
 
-const maxPerTurn = 500;
+const batchSize = 500;
+const maxBatches = 100;
 
 /**
  * Operators: frees a wallet that was claimed but never signed for.
@@ -35,18 +36,30 @@ function release(ctx: Context, actor: Actor, address: string, claimedBefore: Dat
   });
 }
 
-/** Loop: frees wallets that were claimed more than 30 days ago but never signed for. Returns how many. */
-export async function releaseStaleWallets(ctx: Context): Promise<number> {
+/**
+ * Loop: frees wallets that were claimed more than 30 days ago but never signed for, in batches, so that those of one
+ * partner, however many, keep nobody else's for another run.
+ *
+ * @returns how many
+ */
+export async function releaseStaleWallets(ctx: Context, signal: AbortSignal): Promise<number> {
   const claimedBefore = new Date(ctx.clock.now().getTime() - staleMs);
   let released = 0;
-  for (const { address } of await selectUnsignedWallets(ctx.db, claimedBefore, maxPerTurn)) {
-    try {
-      // The wallet may have been freed and claimed again since the lookup.
-      if (await release(ctx, theService, address, claimedBefore)) released++;
-    } catch (error) {
-      if (isUnreachable(error)) throw error;
-      ctx.log.error({ err: error, address }, 'a stale wallet could not be released; it will be retried');
+  const failed: string[] = [];
+  for (let i = 0; i < maxBatches; i++) {
+    const stale = await selectUnsignedWallets(ctx.db, { claimedBefore, except: failed, limit: batchSize });
+    for (const { address } of stale) {
+      if (signal.aborted) return released;
+      try {
+        // The wallet may have been freed and claimed again since the lookup.
+        if (await release(ctx, theService, address, claimedBefore)) released++;
+      } catch (error) {
+        if (isUnreachable(error)) throw error;
+        ctx.log.error({ err: error, address }, 'a stale wallet could not be released; it will be retried');
+        failed.push(address);
+      }
     }
+    if (stale.length < batchSize) break;
   }
   return released;
 }

@@ -17,6 +17,7 @@ import { submit, type Visit, visit } from '../support/people/forms.ts';
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 import { until } from '../support/until.ts';
 
+const running = new AbortController().signal;
 const day = 24 * 3_600_000;
 let offsetMs = 0;
 const clock = { now: () => new Date(Date.now() + offsetMs) };
@@ -561,10 +562,10 @@ test('A wallet that was claimed and never signed for is freed by the operator, o
   const stale = await shell({ wallet_address: claimed.address.toLowerCase() });
   offsetMs = 30 * day - 60_000;
   try {
-    await releaseStaleWallets(app.ctx);
+    await releaseStaleWallets(app.ctx, running);
     assert.ok((await read(stale.id)).wallet_address, 'not yet');
     offsetMs = 30 * day + 60_000;
-    const counts = await Promise.all([releaseStaleWallets(app.ctx), releaseStaleWallets(app.ctx)]);
+    const counts = await Promise.all([releaseStaleWallets(app.ctx, running), releaseStaleWallets(app.ctx, running)]);
     assert.ok(counts[0] + counts[1] >= 1);
   } finally {
     offsetMs = 0;
@@ -595,10 +596,33 @@ test('A wallet that somebody else claims while stale ones are freed stays theirs
     }
     return app.db.transaction(work);
   };
-  assert.equal(await releaseStaleWallets({ ...app.ctx, db: { ...app.db, transaction } }), 0);
+  assert.equal(await releaseStaleWallets({ ...app.ctx, db: { ...app.db, transaction } }, running), 0);
   assert.ok(next, 'it was looked up as stale');
   assert.equal((await read(next.id)).wallet_address, address);
   assert.equal((await read(stale.id)).wallet_address, null);
+});
+
+test('Hundreds of a partner’s wallets are stale and cannot be freed → one of another partner is freed in the same run', async () => {
+  const other = await makePartner(app.db);
+  const [held, free] = [await shell({}, other.test), newAccount().address.toLowerCase()];
+  const { id } = await shell({ wallet_address: free });
+  await app.db.sql`
+    insert into wallets (address, partner_id, test_mode, account_id, claimed_at)
+    select '0x' || lpad(to_hex(n), 40, '0'), ${other.partner.id}, true, ${held.id}, now() - interval '40 days'
+    from generate_series(1, 600) n`;
+  await app.db.sql`update wallets set claimed_at = now() - interval '31 days' where address = ${free}`;
+  await app.owner`
+    create function hold_wallet() returns trigger language plpgsql as $$ begin raise 'this wallet is held'; end $$`;
+  await app.owner.unsafe(`
+    create trigger hold_wallet before delete on wallets for each row
+      when (old.account_id = '${held.id}') execute function hold_wallet()`);
+  try {
+    assert.equal(await releaseStaleWallets(app.ctx, running), 1);
+  } finally {
+    await app.owner`drop function hold_wallet() cascade`;
+  }
+  assert.equal((await read(id)).wallet_address, null);
+  assert.equal(await releaseStaleWallets(app.ctx, running), 600, 'more than one batch');
 });
 
 test('The sandbox onboards with a key, the e-mail code included', async () => {
