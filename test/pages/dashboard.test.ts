@@ -118,6 +118,7 @@ test('A merchant asks for money, shares the link, and sees it paid in detail, li
     .waitFor();
   await settle(id);
   await page.getByText('Fully paid and confirmed').waitFor();
+  await page.getByText('The request is ready.').waitFor({ state: 'detached' });
   await home
     .getByRole('row', { name: /Grace Hopper/ })
     .getByText('Paid')

@@ -81,8 +81,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
       amount: html`<bdi class="short">${amount}</bdi>`,
     }),
     body: html`
-      ${refusedNotice(words, row, done)}
-      ${done === 'part_refused' && notice('attention', dashboardTexts(words).payment.partialRefused)}
+      <div data-region="notice">${noticeOf(words, row, done)}</div>
       <div class="list" data-live="${dashboardEventsPath(row.id)}" data-region="payment">
         ${concerns(words, payment)}
         <div class="two">
@@ -97,6 +96,22 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
       </div>
     `,
   });
+}
+
+/** What the form led to. That a request can be shared, or asks for the rest, is said only while it is open. */
+function noticeOf(words: Words, row: RequestRow, done: unknown): Html | null {
+  const { payment: t } = dashboardTexts(words);
+  const isOpen = dashboardStatusOf(row) === 'open';
+  switch (done) {
+    case 'asked':
+      return isOpen ? notice('paid', t.ready) : null;
+    case 'restAsked':
+      return isOpen ? notice('paid', t.restAsked) : null;
+    case 'part_refused':
+      return notice('attention', t.partialRefused);
+    default:
+      return refusedNotice(words, row, done);
+  }
 }
 
 /** What needs a decision: a partial payment, an overpayment, or money that does not count. */

@@ -62,11 +62,9 @@ export const de: DashboardTexts<'de'> = {
       'Sie war Teil einer Anforderung, die endete, bevor sie vollständig bezahlt war. Sie haben sie herausgelöst, um sie zu erstatten.',
   },
   done: {
-    asked: 'Die Anforderung ist bereit. Teilen Sie den Link oder zeigen Sie den QR-Code.',
     cancelled:
       'Die Anforderung ist storniert. Kommt noch eine Zahlung dafür an, finden Sie sie unter „Nicht zugeordnet“.',
     attached: 'Die Zahlung wurde zugeordnet. Die Anforderung gilt als bezahlt, sobald das Netzwerk sie bestätigt hat.',
-    restAsked: 'Die Zahlung wurde zugeordnet. Die Seite der Anforderung verlangt jetzt den Rest.',
     returned: 'Die Erstattung wurde erfasst.',
     put_back: 'Die Erstattung wurde zurückgenommen. Die Zahlung ist wieder wie zuvor.',
     saved: 'Ihr Profil wurde gespeichert.',
@@ -114,6 +112,8 @@ export const de: DashboardTexts<'de'> = {
   },
   payment: {
     title: 'Zahlungsanforderung · {amount}',
+    ready: 'Die Anforderung ist bereit. Teilen Sie den Link oder zeigen Sie den QR-Code.',
+    restAsked: 'Die Zahlung wurde zugeordnet. Die Seite der Anforderung verlangt jetzt den Rest.',
     usdc: 'In USDC',
     rate: 'Kurs',
     customer: 'Kunde',

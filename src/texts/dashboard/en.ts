@@ -57,10 +57,8 @@ export const en = {
     released: 'It was part of a request that ended before it was fully paid. You took it off the request to refund it.',
   },
   done: {
-    asked: 'The request is ready. Share its link or show its QR code.',
     cancelled: 'The request is cancelled. If a payment for it still arrives, you will find it under “Unmatched”.',
     attached: 'The payment was attached. The request counts as paid once the network has confirmed it.',
-    restAsked: 'The payment was attached. The request’s page now asks for the rest.',
     returned: 'The refund was recorded.',
     put_back: 'The refund was undone. The payment is as it was before.',
     saved: 'Your profile was saved.',
@@ -104,6 +102,8 @@ export const en = {
   },
   payment: {
     title: 'Payment request · {amount}',
+    ready: 'The request is ready. Share its link or show its QR code.',
+    restAsked: 'The payment was attached. The request’s page now asks for the rest.',
     usdc: 'In USDC',
     rate: 'Rate',
     customer: 'Customer',

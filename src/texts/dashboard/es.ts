@@ -61,10 +61,8 @@ export const es: DashboardTexts<'es'> = {
       'Era parte de una solicitud que terminó antes de pagarse por completo. Usted lo separó de ella para reembolsarlo.',
   },
   done: {
-    asked: 'La solicitud está lista. Comparta su enlace o muestre su código QR.',
     cancelled: 'La solicitud está cancelada. Si aún llega un pago para ella, lo encontrará en «Sin asignar».',
     attached: 'El pago se asignó. La solicitud contará como pagada cuando la red lo confirme.',
-    restAsked: 'El pago se asignó. La página de la solicitud pide ahora el resto.',
     returned: 'El reembolso se registró.',
     put_back: 'El reembolso se deshizo. El pago está como antes.',
     saved: 'Su perfil se guardó.',
@@ -112,6 +110,8 @@ export const es: DashboardTexts<'es'> = {
   },
   payment: {
     title: 'Solicitud de pago · {amount}',
+    ready: 'La solicitud está lista. Comparta su enlace o muestre su código QR.',
+    restAsked: 'El pago se asignó. La página de la solicitud pide ahora el resto.',
     usdc: 'En USDC',
     rate: 'Tipo de cambio',
     customer: 'Cliente',

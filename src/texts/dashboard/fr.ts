@@ -62,11 +62,9 @@ export const fr: DashboardTexts<'fr'> = {
       'Il faisait partie d’une demande terminée avant d’être entièrement payée. Vous l’en avez retiré pour le rembourser.',
   },
   done: {
-    asked: 'La demande est prête. Partagez son lien ou montrez son code QR.',
     cancelled:
       'La demande est annulée. Si un paiement arrive encore pour elle, vous le trouverez sous « Non attribués ».',
     attached: 'Le paiement a été attribué. La demande sera payée dès que le réseau l’aura confirmé.',
-    restAsked: 'Le paiement a été attribué. La page de la demande réclame maintenant le reste.',
     returned: 'Le remboursement a été enregistré.',
     put_back: 'Le remboursement a été annulé. Le paiement est comme avant.',
     saved: 'Votre profil a été enregistré.',
@@ -115,6 +113,8 @@ export const fr: DashboardTexts<'fr'> = {
   },
   payment: {
     title: 'Demande de paiement · {amount}',
+    ready: 'La demande est prête. Partagez son lien ou montrez son code QR.',
+    restAsked: 'Le paiement a été attribué. La page de la demande réclame maintenant le reste.',
     usdc: 'En USDC',
     rate: 'Taux',
     customer: 'Client',

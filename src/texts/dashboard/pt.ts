@@ -61,10 +61,8 @@ export const pt: DashboardTexts<'pt'> = {
       'Fazia parte de uma cobrança que terminou antes de ser paga por inteiro. Você o separou da cobrança para reembolsá-lo.',
   },
   done: {
-    asked: 'A cobrança está pronta. Compartilhe o link ou mostre o código QR.',
     cancelled: 'A cobrança foi cancelada. Se um pagamento dela ainda chegar, você o encontra em “Não identificados”.',
     attached: 'O pagamento foi vinculado. A cobrança conta como paga assim que a rede o confirmar.',
-    restAsked: 'O pagamento foi vinculado. A página da cobrança agora cobra o restante.',
     returned: 'O reembolso foi registrado.',
     put_back: 'O reembolso foi desfeito. O pagamento está como antes.',
     saved: 'Seu perfil foi salvo.',
@@ -112,6 +110,8 @@ export const pt: DashboardTexts<'pt'> = {
   },
   payment: {
     title: 'Cobrança · {amount}',
+    ready: 'A cobrança está pronta. Compartilhe o link ou mostre o código QR.',
+    restAsked: 'O pagamento foi vinculado. A página da cobrança agora cobra o restante.',
     usdc: 'Em USDC',
     rate: 'Taxa de câmbio',
     customer: 'Cliente',
