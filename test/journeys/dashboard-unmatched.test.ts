@@ -54,7 +54,17 @@ test('An unmatched payment is shown with its reason, and attached to a request t
     acts.map(({ object_id, details }) => [object_id, JSON.parse(details)]),
     [[keyFor(txHash), { request: small.id }]],
   );
-  assert.equal((await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`)).status, 404, 'it has its place');
+
+  // Back, a second press, and another tab in which the payment is still unmatched.
+  const back = await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
+  const again = await fixtures.visitor.send(page, '/attach');
+  const elsewhere = await fixtures.visitor.send(page, '/attach', { request: large.id });
+  for (const visit of [back, again, elsewhere]) {
+    assert.equal(visit.status, 200);
+    assert.match(visit.html, /<title>Payment request · €12\.50/);
+    assert.match(visit.html, new RegExp(small.id), 'the request that has the payment');
+    assert.equal(/used or refunded in the meantime/.test(visit.html), visit === elsewhere);
+  }
 });
 
 test('A payment that a bridge has minted has no sender: its pages offer no refund, and say how to make one', async () => {

@@ -165,8 +165,9 @@ test('an unmatched payment is offered no request that is paid already', async ()
   await database.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
   const row = await arrive({ ...unmatched('no_match'), candidate_request_id: paid.id, value: open.usdc_micro });
   const key = { chainId: chain.chainId, txHash: row.tx_hash, ordinal: 0 };
-  const { attachable } = await readOpenPayment(ctx, scope, merchant.id, key);
-  const ids = attachable.map(({ requestId }) => requestId);
+  const payment = await readOpenPayment(ctx, scope, merchant.id, key);
+  assert.ok('attachable' in payment);
+  const ids = payment.attachable.map(({ requestId }) => requestId);
   assert.deepEqual([ids.includes(paid.id), ids.includes(open.id)], [false, true]);
 });
 

@@ -61,7 +61,9 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const { session, words, merchant } = visit;
   const key = keyIn(visit);
   const { unmatched: t, reason } = dashboardTexts(words);
-  const { row, attachable, askable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
+  const payment = await readOpenPayment(ctx, session.scope, session.accountId, key);
+  if ('attachedTo' in payment) return showAttached(visit, payment.attachedTo);
+  const { row, attachable, askable } = payment;
   const refund = (await readRefunds(ctx.db, session.scope, [key])).get(writeTransferKey(key)) ?? null;
   const amount = groupMicro(words, BigInt(row.value));
   const chains = ctx.chains[modeOf(session.scope.testMode)];
@@ -91,6 +93,12 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
       ${refund === null && askable.length > 0 && restSection(words, ctx, askable, wanted)}
     `,
   });
+}
+
+/** Back, a second press and another tab lead to the request that has the payment. */
+function showAttached({ fields, reply }: MerchantVisit, requestId: string): FastifyReply {
+  const isOther = fields.request !== undefined && fields.request !== requestId;
+  return reply.redirect(`/dashboard/payments/${requestId}${isOther ? '?done=already_used' : ''}`, 303);
 }
 
 /** The link to the refund, or why there is none; null for what was no payment. */

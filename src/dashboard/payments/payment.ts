@@ -100,7 +100,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
 
 /** What the form led to. That a request can be shared, or asks for the rest, is said only while it is open. */
 function noticeOf(words: Words, row: RequestRow, done: unknown): Html | null {
-  const { payment: t } = dashboardTexts(words);
+  const { payment: t, unmatched } = dashboardTexts(words);
   const isOpen = dashboardStatusOf(row) === 'open';
   switch (done) {
     case 'asked':
@@ -109,6 +109,8 @@ function noticeOf(words: Words, row: RequestRow, done: unknown): Html | null {
       return isOpen ? notice('paid', t.restAsked) : null;
     case 'part_refused':
       return notice('attention', t.partialRefused);
+    case 'already_used':
+      return notice('attention', unmatched.refused.already_used);
     default:
       return refusedNotice(words, row, done);
   }

@@ -27,6 +27,8 @@ export type Attachable = {
   expiresAt: Date;
 };
 
+type OpenPayment = { row: TransferRow; attachable: Attachable[]; askable: Attachable[] };
+
 const maxAttachable = 50;
 const maxAskable = 10;
 
@@ -35,19 +37,19 @@ const maxAskable = 10;
  * payment, and neither paid nor cancelled. It completes the sum of those that are `attachable`; those that are
  * `askable` are still open, and would ask for the rest. Both lists begin with the nearest amount.
  *
- * @throws Refusal not_found, also once it is attached
+ * @returns the request's id instead, once it is attached to one
+ * @throws Refusal not_found
  */
 export async function readOpenPayment(
   ctx: Pick<Context, 'db' | 'clock'>,
   scope: Scope,
   accountId: string,
   key: TransferKey,
-): Promise<{ row: TransferRow; attachable: Attachable[]; askable: Attachable[] }> {
+): Promise<OpenPayment | { attachedTo: string }> {
   return ctx.db.scoped(scope, async (tx) => {
     const row = await selectTransfer(tx, scope, key);
-    if (!row || row.account_id !== accountId || row.request_id !== null || row.judged_at === null) {
-      throw refuse('not_found');
-    }
+    if (!row || row.account_id !== accountId || row.judged_at === null) throw refuse('not_found');
+    if (row.request_id !== null) return { attachedTo: row.request_id };
     const isNever = isRejected(row.reason) || (await hasRefund(tx, scope, key));
     const madeBefore = new Date(row.block_time.getTime() + producerSkewMs);
     if (isNever) return { row, attachable: [], askable: [] };
