@@ -56,6 +56,13 @@ const webhookHeaders = [
   ['x-service-event', 'The name of the event.'],
   ['x-service-delivery', 'Equal to delivery_id in the body.'],
   ['x-service-signature', '`v1=<hex>,t=<unix time>`: HMAC-SHA256 over `<t>.<raw body>`.'],
+  ['webhook-id', 'Equal to delivery_id in the body. This header and the next two are those of Standard Webhooks.'],
+  ['webhook-timestamp', 'The same Unix time as in x-service-signature.'],
+  [
+    'webhook-signature',
+    '`v1,<base64>`: HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed by the bytes that the base64 ' +
+      'after `whsec_` encodes. While a new secret is pending, two of them, separated by a space.',
+  ],
 ].map(([name = '', description = '']) => ({
   name,
   in: 'header' as const,

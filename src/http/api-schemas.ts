@@ -29,11 +29,22 @@ export function completeDocument<T extends object>(generated: T): T {
   return named;
 }
 
+/** Rules are worded to end an error's sentence, as `must be a UUID`. The document says what a value is: `A UUID.` */
+function asDescription(text: string): string {
+  const [, article, rest] = /^must be (an?) (.+)$/s.exec(text) ?? [];
+  return article === undefined ? text : `${article === 'a' ? 'A' : 'An'} ${rest}.`;
+}
+
 /** Replaces titled schemas by references, the inner ones first, and collects them in `found`. */
 function withReferences(value: unknown, found: Json): unknown {
   if (Array.isArray(value)) return value.map((item) => withReferences(item, found));
   if (!isObject(value)) return value;
-  const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withReferences(part, found)]));
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [
+      key,
+      key === 'description' && typeof part === 'string' ? asDescription(part) : withReferences(part, found),
+    ]),
+  );
   const { title, type } = copy;
   if (typeof title !== 'string' || typeof type !== 'string') return copy;
   // The generator also puts a body's examples beside its schema, so the component does not need them.

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { CurrencyCode, Limit, link, nullable, Offset, oneOf, Timestamp, text, Uuid } from '../lib/contract.ts';
-import { maxFiatInt, metadataLimits, textLimits } from './rules.ts';
+import { invoiceExpiryMinutes, maxFiatInt, metadataLimits, textLimits } from './rules.ts';
 
 const Status = oneOf(['requested', 'opened', 'expired', 'voided']);
 const ProofStatus = oneOf(['none', 'attached', 'verified']);
@@ -67,7 +67,12 @@ export const CreateRequest = Type.Object(
       Type.String({ description: '32 to 64 characters of base64url or hex; the same key returns the same request.' }),
     ),
     metadata: Type.Optional(Metadata),
-    payment_mode: Type.Optional(oneOf(['pos', 'invoice'], 'pos if it is left out.')),
+    payment_mode: Type.Optional(
+      oneOf(
+        ['pos', 'invoice'],
+        'pos, the default: the customer pays on the spot. invoice: later, and customer_name is required.',
+      ),
+    ),
     customer_name: Type.Optional(text(textLimits.customer_name, 'Required when payment_mode is invoice.')),
     customer_email: Type.Optional(
       text(
@@ -77,7 +82,12 @@ export const CreateRequest = Type.Object(
     ),
     customer_phone: Type.Optional(text(textLimits.customer_phone, 'For receipts.')),
     expiry_minutes: Type.Optional(
-      Type.Integer({ description: 'One of the values allowed for the partner.', examples: [15] }),
+      Type.Integer({
+        description:
+          'One of the values allowed for the partner, which expiry_not_allowed lists. If it is left out: the partner’s ' +
+          `default, or ${invoiceExpiryMinutes} for an invoice.`,
+        examples: [15],
+      }),
     ),
   },
   { title: 'NewPaymentRequest', examples: [createExample] },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { get as httpGet, type IncomingHttpHeaders } from 'node:http';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -7,12 +8,14 @@ import { Ajv } from 'ajv';
 import { breakingChanges, type OpenApi } from '../../src/cli/api-changes.ts';
 import { errors } from '../../src/errors.ts';
 import { withoutReferences } from '../../src/http/api-schemas.ts';
+import { newSecret, signedHeaders } from '../../src/webhooks/sign.ts';
 import { startApp } from '../support/app.ts';
 import { makeKey, makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
 
 type Media = { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> };
 type Content = { content?: { 'application/json'?: Media } };
 type Operation = { operationId: string; requestBody?: Content; responses: Record<string, Content> };
+type Webhooks = Record<'payment.proof_verified', { post: { parameters: { name: string }[] } }>;
 type Document = { openapi: string; paths: Record<string, Record<string, Operation>>; webhooks: object };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -46,6 +49,23 @@ test('GET /openapi.json › 3.1, with the seven endpoints and the webhook', () =
     'listRequests',
   ]);
   assert.ok('payment.proof_verified' in document.webhooks);
+});
+
+test('GET /openapi.json › a description says what a value is, not how an error about it ends', () => {
+  const texts = [...JSON.stringify(served).matchAll(/"description":"([^"]{0,80})/g)].map(([, text]) => String(text));
+  assert.ok(texts.includes('A UUID (8-4-4-4-12 hexadecimal digits).'));
+  assert.deepEqual(
+    texts.filter((text) => text.startsWith('must ')),
+    [],
+  );
+});
+
+test('GET /openapi.json › the webhook has every header that a delivery is signed with', () => {
+  const sent = signedHeaders({ deliveryId: randomUUID(), event: 'x', body: '{}' }, newSecret(), null, new Date());
+  const { parameters } = (document.webhooks as Webhooks)['payment.proof_verified'].post;
+  const listed = parameters.map(({ name }) => name);
+  const signed = Object.keys(sent).filter((name) => /^(x-service|webhook)-/.test(name));
+  assert.deepEqual(listed.sort(), signed.sort());
 });
 
 test('GET /openapi.json › every body has an example that keeps its own contract', () => {
