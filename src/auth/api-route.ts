@@ -97,6 +97,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     const params = request.params as Record<string, string>;
     const actor: Actor = { kind: 'api_key', keyId: key.id, hint: key.hint, ...clientOf(request) };
     const answer = await route.handle({ ...sent, keyHash: key.hash, caller, actor, facts, params, query });
+    if (reply.sent) return reply; // the limit came first: a repeated call gets this answer
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {

@@ -136,3 +136,23 @@ test('a statement that is slow, and one that fails → lines of ours with the ca
     await fixtures.owner`grant select on requests to quittance_app, quittance_service`;
   }
 });
+
+test('a create that the database holds up for longer than a call may take → 503, and its late end is no further fault', async () => {
+  const id = await fixtures.owner.begin(async (tx) => {
+    await tx`set local idle_in_transaction_session_timeout = 0`;
+    await tx`lock table requests in access exclusive mode`;
+    const { status, headers } = await api.create(createBody());
+    assert.equal(status, 503);
+    return headers['x-request-id'] as string;
+  });
+  const isStored = async () => (await fixtures.db.sql`select from requests where id = ${id}`).length > 0;
+  await until(isStored, 'the create to end');
+  const itsLines = () => lines().filter((line) => line.x_request_id === id);
+  await until(() => itsLines().some(({ msg }) => msg === 'a statement was slow'), 'the line about its statement');
+  await api.list();
+  const faults = itsLines().filter(({ err }) => err !== undefined);
+  assert.deepEqual(
+    faults.map(({ msg }) => msg),
+    ['unavailable'],
+  );
+});
