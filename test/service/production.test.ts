@@ -74,6 +74,11 @@ test('ops/new-environment → everything that compose.yaml demands, new each tim
   assert.equal(Buffer.from(settingIn(one, 'SECRET_KEYS').split(':')[1] ?? '', 'base64').length, 32);
   for (const name of ['SECRET_KEYS', 'DATABASE_PASSWORD'])
     assert.notEqual(settingIn(one, name), settingIn(other, name));
+
+  const file = join(image, '.env');
+  await run('sh', ['-c', `umask 022; '${join(root, 'ops/new-environment')}' pay.example.com > '${file}'`]);
+  assert.equal(statSync(file).mode & 0o777, 0o600, 'the secrets are for its owner alone');
+  assert.match(readFileSync(file, 'utf8'), /^DOMAIN=pay\.example\.com$/m);
 });
 
 const analyze = '/usr/bin/systemd-analyze';
