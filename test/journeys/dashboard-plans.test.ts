@@ -6,7 +6,7 @@ import { makeMerchant, makePartner } from '../support/fixtures.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 import { visit } from '../support/people/forms.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
-import { makePlan, planOf, turnAt } from '../support/plans.ts';
+import { copyPlan, makePlan, planOf, turnAt } from '../support/plans.ts';
 
 const running = new AbortController().signal;
 let fixtures: DashboardFixtures;
@@ -93,19 +93,30 @@ test('A value that breaks a rule is refused beside its field, typed values stay,
   assert.equal((await plans()).length, before);
 });
 
-test('A disabled merchant, or an amount that was typed in another currency, starts no plan', async () => {
+test('A merchant that is off, or an amount that was typed in another currency, starts no plan', async () => {
   const before = (await plans()).length;
   const { sql } = fixtures.db;
+  const { id } = fixtures.merchant;
+  const { partnerId } = fixtures.scope;
   const form = await fixtures.visitor.open('/dashboard/plans/new');
-  await sql`update merchants set display_currency = 'JPY' where id = ${fixtures.merchant.id}`;
-  const foreign = await fixtures.visitor.send(form, '/plans/new', { ...typed, step: 'start' });
-  await sql`update merchants set display_currency = 'EUR', disabled_by_partner = true where id = ${fixtures.merchant.id}`;
-  const off = await fixtures.visitor.send(form, '/plans/new', { ...typed, step: 'start' });
+  const start = () => fixtures.visitor.send(form, '/plans/new', { ...typed, step: 'start' });
+  await sql`update merchants set display_currency = 'JPY' where id = ${id}`;
+  const foreign = await start();
+  await sql`update merchants set display_currency = 'EUR', disabled_by_partner = true where id = ${id}`;
+  const off = await start();
   const list = await fixtures.visitor.open('/dashboard/plans');
-  await sql`update merchants set disabled_by_partner = false where id = ${fixtures.merchant.id}`;
-  assert.deepEqual([foreign.status, off.status], [409, 403]);
+  await sql`update merchants set disabled_by_partner = false, disabled_by_operator = true where id = ${id}`;
+  const offByOperator = await start();
+  await sql`update merchants set disabled_by_operator = false where id = ${id}`;
+  await sql`update partners set disabled_at = now() where id = ${partnerId}`;
+  const partnerOff = await start();
+  await sql`update partners set disabled_at = null where id = ${partnerId}`;
+  assert.deepEqual(
+    [foreign, off, offByOperator, partnerOff].map(({ status }) => status),
+    [409, 403, 403, 403],
+  );
   assert.match(foreign.html, /Your currency has changed in the meantime/);
-  assert.match(off.html, /You cannot start a plan right now/);
+  for (const { html } of [off, offByOperator, partnerOff]) assert.match(html, /You cannot start a plan right now/);
   assert.match(list.html, /Your plans are on hold/);
   assert.equal((await plans()).length, before);
 });
@@ -114,9 +125,7 @@ test('A merchant has a thousand open plans and no more; those that have ended co
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   const { id } = await makePlan(fixtures.ctx, fixtures.scope, merchant);
-  await fixtures.db.sql`
-    insert into plans select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'form_key', i))).*
-    from plans p, generate_series(2, 1000) i where p.id = ${id}`;
+  await copyPlan(fixtures.ctx, { id }, 999);
   const form = await visitor.open('/dashboard/plans/new');
   const refused = await visitor.send(form, '/plans/new', { ...typed, step: 'start' });
   assert.equal(refused.status, 409);

@@ -13,7 +13,7 @@ import { startApp, testConfig, testContext } from '../support/app.ts';
 import { withoutLimits } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
 import { patienceMs } from '../support/patience.ts';
-import { makePlan, planOf, turnAt } from '../support/plans.ts';
+import { copyPlan, makePlan, planOf, turnAt } from '../support/plans.ts';
 import { until } from '../support/until.ts';
 
 const running = new AbortController().signal;
@@ -69,11 +69,6 @@ const mailOf = (scope: Scope, request: { id: string }, recipient: string) =>
     }),
   );
 const mailsTo = (recipient: string) => app.db.sql`select id from mails where recipient = ${recipient}`;
-
-/** Stores a plan so many times more. */
-const copyPlan = ({ id }: { id: string }, times: number) => app.db.sql`
-  insert into plans select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'form_key', n::text))).*
-  from plans p, generate_series(1, ${times}::int) n where p.id = ${id}`;
 
 const logOf = (partnerId: string) =>
   app.db.sql`select action, object_kind, object_id, details, actor_name from audit_log
@@ -176,7 +171,7 @@ test('more data than one call erases → the answer says so, and the next call e
   const second = await eraseCustomer(app.ctx, operator, key);
   assert.deepEqual([second.requests, second.more], [10, false]);
 
-  await copyPlan(await makePlan(app.ctx, scope, merchant, { customerEmail: 'many@example.com' }), 500);
+  await copyPlan(app.ctx, await makePlan(app.ctx, scope, merchant, { customerEmail: 'many@example.com' }), 500);
   const third = await eraseCustomer(app.ctx, operator, key);
   assert.deepEqual([third.plans, third.more], [500, true]);
   const last = await eraseCustomer(app.ctx, operator, key);
@@ -343,7 +338,7 @@ test('Old data of one partner cannot be erased → that of others is, requests a
     return { request, plan };
   };
   const [stuck, old] = [await makeOld(first, 43), await makeOld(other, 42)];
-  await copyPlan(stuck.plan, 600); // more than are looked up together
+  await copyPlan(app.ctx, stuck.plan, 600); // more than are looked up together
   await app.owner`
     create function stand_in_the_way() returns trigger language plpgsql as
       'begin raise exception ''this one cannot be erased''; end'`;

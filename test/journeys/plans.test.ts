@@ -5,14 +5,16 @@ import { connect } from '../../src/db/connection.ts';
 import { type Watcher, watchScope } from '../../src/db/scope-changes.ts';
 import { endPlan, pausePlan, resumePlan } from '../../src/plans/change.ts';
 import { dueTogether } from '../../src/plans/charge.ts';
+import { byLink } from '../../src/plans/collection-form.ts';
 import { maxOpenPlans } from '../../src/plans/rules.ts';
 import { selectDue } from '../../src/plans/store.ts';
+import { changeTerms } from '../../src/plans/terms.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { ApiClient } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
 import { patienceMs } from '../support/patience.ts';
-import { at, makePlan, planOf, turnAt } from '../support/plans.ts';
+import { at, copyPlan, makePlan, planOf, turnAt } from '../support/plans.ts';
 import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
@@ -42,12 +44,7 @@ test('A merchant has as many open plans as one may have and not one more, also w
 }, async () => {
   const { scope, merchant } = await shop();
   const { id } = await makePlan(app.ctx, scope, merchant, { firstOn: day });
-  await app.db.sql`
-    insert into plans (partner_id, test_mode, id, account_id, form_key, name, fiat_int, fiat_code, customer_name, language,
-      metadata, period, every, first_on, next_on, due_at, created_at)
-    select partner_id, test_mode, gen_random_uuid(), account_id, i::text, name, fiat_int, fiat_code, customer_name, language,
-      metadata, period, every, first_on, next_on, due_at, created_at
-    from plans, generate_series(3, ${maxOpenPlans}) i where id = ${id}`;
+  await copyPlan(app.ctx, { id }, maxOpenPlans - 2);
   let making: Promise<PromiseSettledResult<unknown>[]> = Promise.resolve([]);
   await app.db.sql.begin(async (tx) => {
     await tx`lock table plans in share row exclusive mode`; // allows reads, blocks writes
@@ -267,6 +264,29 @@ test('each reason for a failed charge → recorded by name, delays no other plan
   for (const { mend } of plans) await mend();
   assert.equal(await turnAt(app.ctx, `${day}T00:01:00.000Z`), plans.length);
   for (const { id } of plans) assert.deepEqual((await planOf(app.ctx, { id })).dates, [day]);
+});
+
+test('A plan that fails for its currency, typed in the new one → charged at once; another failure waits, until a pause ends it', async () => {
+  const { scope, merchant } = await shop();
+  const make = () => makePlan(app.ctx, scope, merchant, { firstOn: day, maxCharges: 1 });
+  const [foreign, other] = [await make(), await make()];
+  await setRate(app.db, 'GBP', '0.8');
+  await app.db.sql`update merchants set display_currency = 'GBP' where id = ${merchant.id}`;
+  assert.equal(await turnAt(app.ctx, `${day}T00:00:00.000Z`), 0);
+  await app.db.sql`update plans set failure = 'other' where id = ${other.id}`;
+  const which = ({ id }: { id: string }) => ({ scope, accountId: merchant.id, id });
+  const change = { fiatInt: 9000, ...byLink };
+  for (const plan of [foreign, other])
+    assert.ok(await changeTerms(at(app.ctx, `${day}T00:00:10.000Z`), theService, which(plan), change, 'GBP'));
+  assert.equal(await turnAt(app.ctx, `${day}T00:00:10.000Z`), 1);
+  assert.deepEqual((await planOf(app.ctx, foreign)).dates, [day]);
+  const failureOf = async () => {
+    const { failure, failures, failed_at } = (await planOf(app.ctx, other)).plan;
+    return [failure, failures, failed_at === null];
+  };
+  assert.deepEqual(await failureOf(), ['other', 1, false]);
+  assert.ok(await pausePlan(app.ctx, theService, which(other)));
+  assert.deepEqual(await failureOf(), [null, 0, true]);
 });
 
 test('A paused plan never charges for the pause: it continues with the next future date; an ended plan stays ended', async () => {

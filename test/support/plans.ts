@@ -43,6 +43,11 @@ export async function makePlan(
   return made;
 }
 
+/** Stores a plan so many times more. */
+export const copyPlan = ({ db }: Pick<Context, 'db'>, { id }: { id: string }, times: number) => db.sql`
+  insert into plans select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'form_key', n::text))).*
+  from plans p, generate_series(1, ${times}::int) n where p.id = ${id}`;
+
 export type StoredCharge = { number: number; due_on: string; request_id: string };
 
 /** A plan as stored, and its charges, oldest first. */
