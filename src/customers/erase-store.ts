@@ -1,8 +1,8 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
 
 /**
- * The loop's lookup over all partners: all scopes with requests created before a time that were not visited yet. A limit
- * would favour the first partners, which soon have old requests again.
+ * The loop's lookup over all partners: all scopes with requests created before a time that were not visited yet. A
+ * limit would favour the first partners, which soon have old requests again.
  */
 export function selectClocks(db: Database, before: Date): Promise<{ partner_id: string; test_mode: boolean }[]> {
   return db.sql<{ partner_id: string; test_mode: boolean }[]>`

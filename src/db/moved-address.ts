@@ -50,7 +50,7 @@ export async function followAddress(
   }
 }
 
-/** Replaces the connections of the pools, and logs whether a server of another timeline still calls itself the primary. */
+/** Replaces the connections of the pools, and logs whether the server that is left still calls itself the primary. */
 async function leave(databases: readonly Database[], timeline: number, log: Logger): Promise<void> {
   const asked = databases.map(({ sql }) => timelineOf(sql).catch(() => timeline));
   const left = await withinOr(Promise.all(asked), answerMs, []);

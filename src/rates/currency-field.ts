@@ -12,7 +12,7 @@ export function currencyKnown(sql: Sql, code: unknown) {
       as currency_known`;
 }
 
-/** Column for the gate's statement: the currencies that have a rate, where a call names one that has none; else null. */
+/** Column for the gate's statement: the currencies that have a rate, if a call names one that has none; else null. */
 export function currenciesInstead(sql: Sql, code: unknown) {
   const name = formed(code) ? code : '';
   return sql`
