@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
+import { producerSkewMs } from './rules.ts';
 
 /** Some transfers `t` of the scope of a request `r` that were read and are not matched yet. */
 const pending = (sql: Sql | Tx, which: Fragment) => sql`
@@ -18,23 +19,34 @@ const pendingOf = (sql: Sql | Tx, from: Fragment, which: Fragment) => sql`
  */
 const equals = (sql: Sql | Tx, column: Fragment, to: Fragment) => sql`${column} between ${to} and ${to}`;
 
+/**
+ * Whether a transfer `t` may be late enough to pay a request `r` by its amount. An earlier one never is, however long it
+ * waits to be matched: while CHAINS_FILE lacks its chain, nobody matches it.
+ */
+const isLateEnough = (sql: Sql | Tx) => sql`
+  t.block_time >= date_trunc('second', coalesce(r.made_at, r.created_at)) - ${producerSkewMs} * interval '1 ms'`;
+
 /** What follows the reference in a nonce is at most this. */
 const highestRest = Buffer.alloc(16, 0xff);
 
 /**
  * Whether a transfer that may pay a request `r` was read and is not matched yet. It has the request's amount or that of
- * a rest, it names the request, or somebody signed or decided that it is for the request. Each condition has an index
- * of its own: anybody can send a wallet any number of transfers.
+ * a rest and is late enough for it, it names the request, or somebody signed or decided that it is for the request.
+ * Each condition has an index of its own: anybody can send a wallet any number of transfers.
  */
 export const isArriving = (sql: Sql | Tx) => {
   const reference = sql`r.reference`;
   const toWallet = (which: Fragment) => pending(sql, sql`t.to_address = r.wallet_address and ${which}`);
   return sql`(
-    ${toWallet(equals(sql, sql`t.value`, sql`r.usdc_micro`))}
+    ${toWallet(sql`${equals(sql, sql`t.value`, sql`r.usdc_micro`)} and ${isLateEnough(sql)}`)}
     or ${toWallet(equals(sql, sql`t.calldata_reference`, reference))}
     or ${toWallet(equals(sql, sql`t.charged_reference`, reference))}
     or ${toWallet(sql`t.authorization_nonce between ${reference} and ${reference} || ${highestRest}::bytea`)}
-    or ${pendingOf(sql, sql`reserved_rests o`, equals(sql, sql`t.value`, sql`o.usdc_micro`))}
+    or ${pendingOf(
+      sql,
+      sql`reserved_rests o`,
+      sql`${equals(sql, sql`t.value`, sql`o.usdc_micro`)} and ${isLateEnough(sql)}`,
+    )}
     or ${pendingOf(
       sql,
       sql`authorizations o`,

@@ -123,6 +123,26 @@ test('A payment that its sender has signed for is mined again after a reorganisa
   assert.equal(await of.balance(payer.address), 100_000_000n);
 });
 
+test('Transfers of a plan’s price are never matched, as CHAINS_FILE lacks their chain → only one since the request holds its charge back', async () => {
+  const { plan } = await agreed();
+  await chargeDue(of.ctx, running);
+  const { usdc_micro: value } = await requestOf(plan);
+  const leave = (block_time: Date) =>
+    makeTransfer(of.db.sql, of.scope, of.merchant, { chain_id: 99, value, block_time });
+  try {
+    await leave(new Date(Date.now() + minuteMs));
+    await collectDue(of.ctx, of.chain, running);
+    assert.deepEqual(await stateOf(plan), ['waiting', 'payment_seen']);
+    await of.db.sql`delete from transfers where chain_id = 99`;
+    await leave(new Date(Date.now() - hourMs));
+    await of.forward(2 * minuteMs);
+    await of.collect();
+    assert.deepEqual(await stateOf(plan), ['charged', null]);
+  } finally {
+    await of.db.sql`delete from transfers where chain_id = 99`;
+  }
+});
+
 test('A request that was paid manually in full is not charged', async () => {
   const { plan, payer } = await agreed();
   await chargeDue(of.ctx, running);
