@@ -15,6 +15,7 @@ import { revokeStopped } from '../../src/plans/mandates/revoke.ts';
 import { revocationOf, stopByMerchant } from '../../src/plans/mandates/stop.ts';
 import type { PlanRow } from '../../src/plans/read.ts';
 import { changeTerms } from '../../src/plans/terms.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { type AgreeFixtures, agreeFixtures, signJson } from '../support/payments/agree-fixtures.ts';
 import { until } from '../support/until.ts';
 
@@ -237,6 +238,39 @@ test('A node that does not know the network, or has no key, leaves a revocation 
   await fixtures.forward(dueAt.getTime() - ctx.clock.now().getTime());
   await revoke();
   assert.equal(await onChain(plan), true);
+});
+
+test('The endpoint of one network never answers → revocations that wait for it delay none on another', async () => {
+  const [chain] = fixtures.ctx.chains.test;
+  assert.ok(chain);
+  const silent = await fakeProvider(chain.rpcUrls[0] ?? '');
+  const { promise: asked, resolve: wasAsked } = Promise.withResolvers<void>();
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  silent.fake.lie = () => {
+    wasAsked();
+    return over.then(() => 'hang up' as const);
+  };
+  const far = { ...chain, chainId: 909, rpcUrls: [silent.url] };
+  const node = { ...fixtures.ctx, chains: { ...fixtures.ctx.chains, test: [chain, far] } };
+  const plans = [await agreed(), await agreed(), await agreed(), await agreed()].map(({ plan }) => plan);
+  for (const plan of plans) await stopByMerchant(fixtures.ctx, theService, placeOf(plan));
+  const [near, ...waiting] = plans;
+  assert.ok(near);
+  await fixtures.db.sql`
+    update mandates set chain_id = 909, revoke_due_at = revoke_due_at - interval '1 hour'
+    where plan_id = any(${waiting.map(({ id }) => id)}::uuid[])`;
+  const revoking = revokeStopped(node, running);
+  try {
+    await asked;
+    await until(async () => (await fixtures.mandateOf(near)).revoke_relay_id !== null, 'the other revocation');
+    const failures = await Promise.all(waiting.map(async (plan) => (await fixtures.mandateOf(plan)).revoke_failures));
+    assert.ok(failures.includes(0), 'some are still waiting for an answer');
+  } finally {
+    end();
+    await revoking;
+    await silent.stop();
+    await fixtures.db.sql`update mandates set revoke_due_at = null where chain_id = 909`;
+  }
 });
 
 test('The merchant stops it, or ends the plan → at once, and revoked; another merchant cannot', async () => {

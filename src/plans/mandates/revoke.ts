@@ -17,6 +17,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable, type Scope } from '../../db/connection.ts';
 import { nestedIn } from '../../db/nested.ts';
+import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { retryMs } from '../rules.ts';
 import { toMandate } from './read.ts';
 import { lockRevoke, type MandateRow, readRevokeDue, selectRevokeDue, updateRevoke } from './store.ts';
@@ -24,6 +25,8 @@ import { chainOf } from './where.ts';
 
 const batch = { ofOne: 10, all: 100 };
 const timeoutMs = 5_000;
+/** While some wait for a chain that does not answer, those on other chains are handled. */
+const sideBySide = 8;
 /** How soon a transaction on its way is checked again. */
 const followMs = 15_000;
 
@@ -36,8 +39,8 @@ const followMs = 15_000;
 export async function revokeStopped(ctx: Context, signal: AbortSignal): Promise<number> {
   const now = ctx.clock.now();
   const due = await selectRevokeDue(ctx.db.sql, now, heldKeys(ctx, now), batch);
-  for (const one of due) {
-    if (signal.aborted) break;
+  await mapFew(due, sideBySide, async (one) => {
+    if (signal.aborted) return;
     const scope = scopeOfRow(one);
     try {
       await followRevocation(ctx, scope, one.id);
@@ -47,7 +50,7 @@ export async function revokeStopped(ctx: Context, signal: AbortSignal): Promise<
       const mandate = await ctx.db.scoped(scope, (tx) => readRevokeDue(tx, scope, one.id));
       if (mandate) await postpone(ctx, scope, mandate);
     }
-  }
+  });
   return due.length;
 }
 
