@@ -1,4 +1,5 @@
 import { lookup, Resolver } from 'node:dns/promises';
+import { Lanes } from '../lib/concurrency/lanes.ts';
 
 /** Finds all addresses of a host name; rejects if there are none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
@@ -19,19 +20,34 @@ function askNameServers(): Resolve {
   };
 }
 
-const askSystem: Resolve = async (hostname) => {
-  const answers = await lookup(hostname, { all: true, order: 'verbatim' });
-  return answers.map((answer) => answer.address);
-};
+/**
+ * How many names the system looks up at once for all outgoing requests, and how long one waits for its turn. Each takes
+ * a thread of the pool, for as long as its name server hangs, and only half of the threads look up names. What is left
+ * of them is for the names of the database, of the chains' providers and of the mail server.
+ */
+const lookups = new Lanes(8, Number.POSITIVE_INFINITY, 8_000);
+const underWay = new Map<string, Promise<string[]>>();
+
+/** Asks the system, once for all who want the same name at the same time. */
+function askSystem(hostname: string): Promise<string[]> {
+  const asked = underWay.get(hostname);
+  if (asked) return asked;
+  const answer = lookups
+    .run('', () => lookup(hostname, { all: true, order: 'verbatim' }))
+    .then((answers) => answers.map(({ address }) => address))
+    .finally(() => underWay.delete(hostname));
+  underWay.set(hostname, answer);
+  return answer;
+}
 
 /**
  * The resolver for outgoing requests.
  *
  * @param localNames whether to also use names that only this machine knows, which is useful where private networks may
  * be reached
+ * @param ask the query of the name servers
  */
-export function createResolve(localNames: boolean): Resolve {
-  const ask = askNameServers();
+export function createResolve(localNames: boolean, ask: Resolve = askNameServers()): Resolve {
   return async (hostname) => {
     if (hostname === 'localhost' || hostname.endsWith('.localhost')) return ['127.0.0.1', '::1'];
     if (!localNames) return ask(hostname);
