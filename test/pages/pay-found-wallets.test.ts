@@ -67,3 +67,29 @@ test('a wallet announces itself after the page found it in window.ethereum → i
   await says('1 of 3 confirmations');
   await close();
 });
+
+test('a wallet that sends its calls without naming them → the page says that it is sent, not that it was not', async () => {
+  const request = await fixtures.request();
+  const wallet = Object.assign(await funded(), { offersCalls: true });
+  const prepare = (context: BrowserContext) =>
+    context.addInitScript(() => {
+      window.addEventListener('eip6963:announceProvider', (event) => {
+        const { provider } = (event as CustomEvent).detail;
+        const { request } = provider;
+        provider.request = async (call: { method: string }) => {
+          const answer = await request(call);
+          return call.method === 'wallet_sendCalls' ? null : answer;
+        };
+      });
+    });
+  const { page, says, close } = await fixtures.open(request, { wallets: [wallet], prepare });
+  await page.getByRole('button', { name: 'Pay with Violet' }).waitFor();
+  await fixtures.automine(false);
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await page.getByText('Sent. Waiting for the network.').waitFor();
+  assert.equal(wallet.sent.length, 1);
+  await fixtures.node.mine(1);
+  await fixtures.automine(true);
+  await says('1 of 3 confirmations');
+  await close();
+});

@@ -32,10 +32,10 @@ export async function sendPayment(
   sent: () => void,
 ): Promise<string | null> {
   if (await offersSuffix(wallet, account, option)) {
-    const id = await sendCalls(wallet, account, option, suffix);
-    if (id !== null) {
+    const calls = await sendCalls(wallet, account, option, suffix);
+    if (calls) {
       sent();
-      return callsHash(wallet, id);
+      return calls.id === null ? null : callsHash(wallet, calls.id);
     }
   }
   const { token, data, chain } = option;
@@ -61,13 +61,13 @@ async function offersSuffix({ provider }: FoundWallet, account: string, { chain 
   return (offered?.[id] ?? offered?.['0x0'])?.dataSuffix?.supported === true;
 }
 
-/** The identifier of the calls; null if the wallet does not support such calls after all. */
+/** The accepted calls, `id` null if the wallet does not name them; null if it does not support such calls after all. */
 async function sendCalls(
   wallet: FoundWallet,
   from: string,
   { chain, token, data }: PayOption,
   suffix: string,
-): Promise<string | null> {
+): Promise<{ id: string | null } | null> {
   const calls = {
     version: '2.0.0',
     from,
@@ -78,7 +78,8 @@ async function sendCalls(
   };
   try {
     const answer = await wallet.provider.request({ method: 'wallet_sendCalls', params: [calls] });
-    return typeof answer === 'string' ? answer : (answer as { id: string }).id;
+    const id = typeof answer === 'string' ? answer : (answer as { id?: unknown } | null | undefined)?.id;
+    return { id: typeof id === 'string' ? id : null };
   } catch (error) {
     if (notOffered.includes(codeOf(error) ?? 0)) return null;
     throw refusalFrom(error, 'failed');
