@@ -252,7 +252,9 @@ test('every refusal is explained in plain words, and the payment can be tried ag
   await press('You declined in Violet');
   wallet.declines.clear();
   wallet.faults.set('eth_sendTransaction', { code: -32603, message: 'The cable was cut' });
-  await press('Violet did not send the payment: The cable was cut. Check its recent activity before you try again.');
+  await press('Violet did not send the payment. The cable was cut. Check its recent activity before you try again.');
+  wallet.faults.set('eth_sendTransaction', { code: -32603, message: '' });
+  await press('Violet did not send the payment. Check its recent activity before you try again.');
   wallet.faults.set('eth_sendTransaction', { code: 4100, message: 'The account has not been authorized.' });
   await press(locked);
   wallet.faults.clear();

@@ -66,7 +66,7 @@ test('a refund by a wallet that is only in window.ethereum → offered, sent and
   wallet.faults.clear();
   wallet.faults.set('eth_sendTransaction', { code: -32603, message: 'The cable was cut' });
   await button.click();
-  await page.getByText('Your browser wallet did not send it: The cable was cut. Check its recent activity').waitFor();
+  await page.getByText('Your browser wallet did not send it. The cable was cut. Check its recent activity').waitFor();
   wallet.faults.clear();
   await button.click();
   await page.getByText('The refund was recorded.').waitFor();

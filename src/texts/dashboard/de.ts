@@ -344,7 +344,7 @@ export const de: DashboardTexts<'de'> = {
     wrongNetwork:
       '{wallet} hat nicht zu {network} gewechselt. Es wurde nichts gesendet. Wechseln Sie in der Wallet und versuchen Sie es noch einmal, oder senden Sie manuell.',
     failed:
-      '{wallet} hat nicht gesendet: {reason} Sehen Sie dort die letzten Vorgänge an, bevor Sie es noch einmal versuchen.',
+      '{wallet} hat nicht gesendet. {reason} Sehen Sie dort die letzten Vorgänge an, bevor Sie es noch einmal versuchen.',
   },
   refunded: {
     returning: 'Für eine Erstattung zurückgestellt',

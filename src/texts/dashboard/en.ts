@@ -326,7 +326,7 @@ export const en = {
     away: '{wallet} cannot be reached right now. Nothing was sent. Try again later, or send it manually.',
     wrongNetwork:
       '{wallet} did not switch to {network}. Nothing was sent. Switch in the wallet and try again, or send it manually.',
-    failed: '{wallet} did not send it: {reason} Check its recent activity before you try again.',
+    failed: '{wallet} did not send it. {reason} Check its recent activity before you try again.',
   },
   refunded: {
     returning: 'Set aside for a refund',

@@ -335,7 +335,7 @@ export const es: DashboardTexts<'es'> = {
     away: 'No se puede conectar con {wallet} en este momento. No se envió nada. Inténtelo más tarde o envíelo manualmente.',
     wrongNetwork:
       '{wallet} no cambió a {network}. No se envió nada. Cambie de red en la billetera e inténtelo de nuevo, o envíelo manualmente.',
-    failed: '{wallet} no lo envió: {reason} Compruebe su actividad reciente antes de volver a intentarlo.',
+    failed: '{wallet} no lo envió. {reason} Compruebe su actividad reciente antes de volver a intentarlo.',
   },
   refunded: {
     returning: 'Apartado para un reembolso',

@@ -342,7 +342,7 @@ export const fr: DashboardTexts<'fr'> = {
     away: '{wallet} est injoignable pour le moment. Rien n’a été envoyé. Réessayez plus tard ou envoyez manuellement.',
     wrongNetwork:
       '{wallet} n’est pas passé sur {network}. Rien n’a été envoyé. Changez de réseau dans le portefeuille et réessayez, ou envoyez manuellement.',
-    failed: '{wallet} n’a pas fait l’envoi : {reason} Vérifiez-y l’activité récente avant de réessayer.',
+    failed: '{wallet} n’a pas fait l’envoi. {reason} Vérifiez-y l’activité récente avant de réessayer.',
   },
   refunded: {
     returning: 'Mis de côté pour un remboursement',

@@ -326,7 +326,7 @@ export const ja: DashboardTexts<'ja'> = {
     away: '現在 {wallet} に接続できません。何も送られていません。後でもう一度試すか、手動で送ってください。',
     wrongNetwork:
       '{wallet} が {network} に切り替わりませんでした。何も送られていません。ウォレットで切り替えてもう一度試すか、手動で送ってください。',
-    failed: '{wallet} から送信できませんでした：{reason} もう一度試す前に、最新の履歴を確認してください。',
+    failed: '{wallet} から送信できませんでした。{reason} もう一度試す前に、最新の履歴を確認してください。',
   },
   refunded: {
     returning: '返金のために取り分け済み',

@@ -338,7 +338,7 @@ export const pt: DashboardTexts<'pt'> = {
     away: 'Não conseguimos acessar {wallet} no momento. Nada foi enviado. Tente de novo mais tarde ou envie manualmente.',
     wrongNetwork:
       '{wallet} não mudou para a rede {network}. Nada foi enviado. Mude a rede na carteira e tente de novo, ou envie manualmente.',
-    failed: '{wallet} não enviou: {reason} Confira a atividade recente lá antes de tentar de novo.',
+    failed: '{wallet} não enviou. {reason} Confira a atividade recente lá antes de tentar de novo.',
   },
   refunded: {
     returning: 'Separado para reembolso',

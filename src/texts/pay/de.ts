@@ -178,7 +178,7 @@ export const de: PayTexts<'de'> = {
     reverted:
       '{wallet} meldet, dass die Zahlung fehlgeschlagen ist. Es wurde kein Geld bewegt; versuchen Sie es noch einmal.',
     failed:
-      '{wallet} hat die Zahlung nicht gesendet: {reason} Sehen Sie dort die letzten Vorgänge an, bevor Sie es noch einmal versuchen.',
+      '{wallet} hat die Zahlung nicht gesendet. {reason} Sehen Sie dort die letzten Vorgänge an, bevor Sie es noch einmal versuchen.',
     signWith: 'Mit {wallet} signieren',
     signing: 'Bestätigen Sie mit einer Signatur in {wallet}, dass diese Zahlung von Ihnen ist. Das kostet nichts.',
     otherAccount:

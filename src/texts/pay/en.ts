@@ -161,7 +161,7 @@ export const en = {
       '{wallet} did not switch to {network}. No money was moved. Switch in the wallet and try again, or pay another way.',
     signNetwork: '{wallet} did not switch to {network}. Switch in the wallet, then sign again.',
     reverted: '{wallet} reports that the payment failed. No money was moved; try again.',
-    failed: '{wallet} did not send the payment: {reason} Check its recent activity before you try again.',
+    failed: '{wallet} did not send the payment. {reason} Check its recent activity before you try again.',
     signWith: 'Sign with {wallet}',
     signing: 'Sign in {wallet} to confirm that this payment is yours. It costs nothing.',
     otherAccount: '{wallet} is using another address. Switch to {address} there, then try again.',

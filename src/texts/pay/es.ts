@@ -165,7 +165,7 @@ export const es: PayTexts<'es'> = {
       '{wallet} no cambió a {network}. No se movió dinero. Cambie de red en la billetera e inténtelo de nuevo, o pague de otra forma.',
     signNetwork: '{wallet} no cambió a {network}. Cambie de red en la billetera y firme de nuevo.',
     reverted: '{wallet} indica que el pago falló. No se movió dinero; inténtelo de nuevo.',
-    failed: '{wallet} no envió el pago: {reason} Compruebe su actividad reciente antes de volver a intentarlo.',
+    failed: '{wallet} no envió el pago. {reason} Compruebe su actividad reciente antes de volver a intentarlo.',
     signWith: 'Firmar con {wallet}',
     signing: 'Firme en {wallet} para confirmar que este pago es suyo. Es gratis.',
     otherAccount: '{wallet} está usando otra dirección. Cambie allí a {address} e inténtelo de nuevo.',

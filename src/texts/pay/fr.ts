@@ -176,7 +176,7 @@ export const fr: PayTexts<'fr'> = {
     signNetwork:
       '{wallet} n’est pas passé sur {network}. Changez de réseau dans le portefeuille, puis signez à nouveau.',
     reverted: '{wallet} signale l’échec du paiement. Aucun argent n’a été débité ; réessayez.',
-    failed: '{wallet} n’a pas envoyé le paiement : {reason} Vérifiez-y l’activité récente avant de réessayer.',
+    failed: '{wallet} n’a pas envoyé le paiement. {reason} Vérifiez-y l’activité récente avant de réessayer.',
     signWith: 'Signer avec {wallet}',
     signing: 'Signez dans {wallet} pour confirmer que ce paiement est le vôtre. C’est gratuit.',
     otherAccount: '{wallet} utilise une autre adresse. Sélectionnez-y {address}, puis réessayez.',

@@ -164,7 +164,7 @@ export const ja: PayTexts<'ja'> = {
     signNetwork:
       '{wallet} が {network} に切り替わりませんでした。ウォレットで切り替えてから、もう一度署名してください。',
     reverted: '{wallet} によると支払いは失敗しました。お金は動いていません。もう一度お試しください。',
-    failed: '{wallet} から支払いを送信できませんでした：{reason} もう一度試す前に、最新の履歴を確認してください。',
+    failed: '{wallet} から支払いを送信できませんでした。{reason} もう一度試す前に、最新の履歴を確認してください。',
     signWith: '{wallet} で署名',
     signing: 'この支払いがご自身のものであることを確認するため、{wallet} で署名してください。費用はかかりません。',
     otherAccount: '{wallet} で別のアドレスが使われています。{address} に切り替えて、もう一度お試しください。',

@@ -172,7 +172,7 @@ export const pt: PayTexts<'pt'> = {
       '{wallet} não mudou para a rede {network}. Nenhum valor foi movimentado. Mude a rede na carteira e tente de novo, ou pague de outra forma.',
     signNetwork: '{wallet} não mudou para a rede {network}. Mude a rede na carteira e assine de novo.',
     reverted: '{wallet} informa que o pagamento falhou. Nenhum valor foi movimentado; tente de novo.',
-    failed: '{wallet} não enviou o pagamento: {reason} Confira a atividade recente lá antes de tentar de novo.',
+    failed: '{wallet} não enviou o pagamento. {reason} Confira a atividade recente lá antes de tentar de novo.',
     signWith: 'Assinar com {wallet}',
     signing: 'Assine em {wallet} para confirmar que este pagamento é seu. Não custa nada.',
     otherAccount: '{wallet} está usando outro endereço. Mude para {address} lá e tente de novo.',
