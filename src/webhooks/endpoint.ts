@@ -270,5 +270,7 @@ async function lockExisting(tx: Tx, scope: Scope): Promise<store.EndpointRow> {
 async function countUpdate(db: Database, scope: Scope): Promise<void> {
   const { partnerId } = scope;
   const updates = await countCall(db.sql, { partnerId, subject: partnerId, action: 'webhook_update' });
-  if (updates > updatesPerMinute) throw refuse('rate_limited');
+  if (updates <= updatesPerMinute) return;
+  const sentence = `Webhook URLs and secrets can be changed ${updatesPerMinute} times a minute; try again in a minute.`;
+  throw refuse('rate_limited', {}, sentence);
 }
