@@ -31,6 +31,7 @@ function short(ms: number): string {
 /** Sentences of documents with a figure of a rule, as they have to be. */
 const sentences: [file: string, sentence: string][] = [
   [guide, `A payment up to ${graceMs / minuteMs} minutes late still counts.`],
+  [guide, `**Paid more than ${graceMs / minuteMs} minutes late,`],
   [guide, `because a payment up to ${graceMs / minuteMs} minutes late counts`],
   [guide, `after ${activateAfterMs / hourMs} hours it becomes active by itself`],
   [guide, `anything else is retried for about ${sumHours} hours`],

@@ -81,6 +81,15 @@ retry with another key finds the same \`idempotency_key\`.
 6. The event arrives within seconds of the final payment. If it does not, the page of the event, under **Webhooks**, shows
    what was sent and what your server answered.
 
+# Going live
+
+Test and live mode are separate: each has its own keys, merchants, requests, webhook URL and signing secret.
+
+1. Create a live key.
+2. Create your merchants again with it. Each finishes onboarding with a wallet that no merchant uses in test mode: a wallet
+   belongs to one merchant only, in one mode. Use other wallets for your tests.
+3. Set a webhook URL that begins with https:// and give its signing secret to your receiver.
+
 # Create a payment request
 
 ${inAllLanguages((language) => createSnippet(language, values))}
@@ -91,7 +100,8 @@ Send an \`idempotency_key\` of 32 to 64 characters (base64url or hex, so a UUID 
 the same key when you retry. It is a field: a header \`Idempotency-Key\` is not read, and neither are fields that this document
 does not name.
 The same key for the same merchant returns the request it created, in its current state, with \`idempotent_replay: true\`.
-The other fields of a repeated call are ignored.
+The other fields of a repeated call are ignored. So take a new key to request an order's money again, for instance after its
+first request expired.
 Creating a merchant is idempotent by \`wallet_address\` alone. Without one, a repeated call creates another merchant: if a
 response was lost, look for yours in \`GET /api/v1/accounts\` first.
 
@@ -126,6 +136,8 @@ Hand over the goods when \`proof_status\` is \`verified\`, whatever \`status\` s
 - **Too little was paid.** \`proof_status\` stays \`none\`, and the pay page asks for the rest. The event is sent once the sum
   suffices; \`tx_hash\` is the payment that completed it.
 - **Too much was paid.** The request is \`verified\`. The merchant sees the excess and can refund it.
+- **Paid more than 30 minutes late, twice, or after a cancellation.** The request does not change and no event is sent. The
+  portal lists the payment under **Unmatched payments**, and the merchant refunds it or, where the request is not paid yet, attaches it.
 - **Refunds.** The merchant refunds from its own wallet, in its dashboard. The request stays \`verified\`, and no event is sent;
   the portal and its CSV files show the refund.
 
