@@ -7,6 +7,7 @@ import { linkMs } from '../src/auth/sign-in-link.ts';
 import { userSessionLimits } from '../src/auth/user-session.ts';
 import { readConfig } from '../src/config.ts';
 import { apiGuide } from '../src/http/api-guide.ts';
+import { arrivalMs } from '../src/http/client-errors.ts';
 import { dayMs, hourMs, minuteMs } from '../src/lib/durations.ts';
 import { detailLimits } from '../src/merchants/details.ts';
 import { graceMs } from '../src/payments/rules.ts';
@@ -31,6 +32,7 @@ function short(ms: number): string {
 /** Sentences of documents with a figure of a rule, as they have to be. */
 const sentences: [file: string, sentence: string][] = [
   [guide, `A payment up to ${graceMs / minuteMs} minutes late still counts.`],
+  [guide, `A call has ${arrivalMs / 1000} seconds to arrive.`],
   [guide, `**Paid more than ${graceMs / minuteMs} minutes late,`],
   [guide, `because a payment up to ${graceMs / minuteMs} minutes late counts`],
   [guide, `after ${activateAfterMs / hourMs} hours it becomes active by itself`],

@@ -137,7 +137,8 @@ Hand over the goods when \`proof_status\` is \`verified\`, whatever \`status\` s
   suffices; \`tx_hash\` is the payment that completed it.
 - **Too much was paid.** The request is \`verified\`. The merchant sees the excess and can refund it.
 - **Paid more than 30 minutes late, twice, or after a cancellation.** The request does not change and no event is sent. The
-  portal lists the payment under **Unmatched payments**, and the merchant refunds it or, where the request is not paid yet, attaches it.
+  portal lists the payment under **Unmatched payments**, and the merchant refunds it or, where the request is not paid yet,
+  attaches it.
 - **Refunds.** The merchant refunds from its own wallet, in its dashboard. The request stays \`verified\`, and no event is sent;
   the portal and its CSV files show the refund.
 

@@ -5,6 +5,15 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type ErrorCode, errors } from '../errors.ts';
 
+/** How long a call has to arrive, with its headers and its body. */
+export const arrivalMs = 30_000;
+
+/**
+ * Node takes the smaller of its two limits for the headers and the larger for the whole call; that of the headers is 60 s by
+ * default. It looks for calls past them only from time to time.
+ */
+export const nodeLimits = { headersTimeout: arrivalMs, connectionsCheckingInterval: 5_000 };
+
 /** Our error codes for the errors of Node's HTTP server; all others are `malformed_http`. */
 const known: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',

@@ -9,7 +9,7 @@ import { missingKeys } from '../db/secret-keys.ts';
 import { isWritable } from '../db/writable.ts';
 import { cachedFor } from '../lib/cache.ts';
 import { within } from '../lib/time.ts';
-import { answerClientErrors } from './client-errors.ts';
+import { answerClientErrors, arrivalMs, nodeLimits } from './client-errors.ts';
 import { openRegistry } from './metrics.ts';
 import { closeSilentSockets } from './silent-sockets.ts';
 
@@ -126,7 +126,8 @@ export async function buildMetricsServer(
     loggerInstance: ctx.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
-    requestTimeout: 30_000,
+    requestTimeout: arrivalMs,
+    http: nodeLimits,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientErrors(ctx.log),
   });

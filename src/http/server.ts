@@ -34,7 +34,7 @@ import { answerError } from './answer-error.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { apiDocument } from './api-document.ts';
 import { followCalls } from './calls.ts';
-import { answerClientErrors, ignoreExpectations } from './client-errors.ts';
+import { answerClientErrors, arrivalMs, ignoreExpectations, nodeLimits } from './client-errors.ts';
 import { closeWhenStopping } from './drain.ts';
 import { healthRoutes } from './health.ts';
 import { guardHosts } from './hosts.ts';
@@ -96,11 +96,12 @@ function createApp(ctx: Context, begin: Begin): FastifyInstance {
     genReqId: () => randomUUIDv7(),
     exposeHeadRoutes: false,
     bodyLimit: 64 * 1024,
-    requestTimeout: 30_000,
+    requestTimeout: arrivalMs,
     trustProxy: ctx.config.trustProxy.length > 0 ? ctx.config.trustProxy : false,
     forceCloseConnections: 'idle',
     return503OnClosing: false, // requests that arrive during a stop are answered as usual
-    http: { requireHostHeader: false }, // Node would answer in another format; see `hasOneHost`
+    // Node would answer a missing Host in another format; see `hasOneHost`.
+    http: { ...nodeLimits, requireHostHeader: false },
     clientErrorHandler: answerClientErrors(ctx.log),
     // Fastify refuses a URL that cannot be decoded, or a parameter that is too long, before it runs any hook.
     frameworkErrors: (error, request, reply) => {
