@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -52,6 +52,20 @@ test('the container’s files, installed as the Containerfile says → productio
   });
   assert.ok(Array.isArray((JSON.parse(listed.stdout) as { rates: unknown[] }).rates));
   assert.equal((await service.stop()).code, 0);
+});
+
+const system = '/usr/bin/node';
+const isOld = () => Number(execFileSync(system, ['-p', 'process.versions.node']).toString().split('.')[0]) < 24;
+test('ops/install-production › an older Node → refused before anything is installed', {
+  skip: !(existsSync(system) && isOld()) && 'the machine has no older Node',
+}, async () => {
+  const folder = join(image, 'older');
+  mkdirSync(folder);
+  const env = { PATH: dirname(system) };
+  await assert.rejects(run(join(root, 'ops/install-production'), { cwd: folder, env }), (error) => {
+    assert.match((error as { stderr: string }).stderr, /^Quittance needs Node 24; \/usr\/bin\/node is v\d+/);
+    return true;
+  });
 });
 
 test('the container runs as an ordinary user, stops with the signal that the service expects, and waits long enough', () => {
