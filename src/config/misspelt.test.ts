@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError, readConfig } from '../config.ts';
-import { findMisspelt, settingNames } from './misspelt.ts';
+import { findMisspelt, misspeltAdvice, settingNames } from './misspelt.ts';
 
 test('the settings are those of the table in docs/operating.md', () => {
   const document = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
@@ -23,6 +23,13 @@ test('a name that is close to a setting › found, unless that setting is set, o
     { name: 'smtp_url', meant: 'SMTP_URL' },
   ]);
   assert.deepEqual(findMisspelt({ DATABASE_URI: 'x', DATABASE_URL: 'y' }), []);
+});
+
+test('a byte order mark before a setting, however short its name → named with what to do', () => {
+  const [found, ...others] = findMisspelt({ '\ufeffPORT': '8080' });
+  assert.ok(found && others.length === 0);
+  assert.match(misspeltAdvice(found), /^PORT is ignored, .* without a byte order mark\.$/);
+  assert.deepEqual(findMisspelt({ '\ufeffPORT': '8080', PORT: '3000' }), []);
 });
 
 test('readConfig › names them beside the faults that they cause; alone they are no fault', () => {

@@ -20,17 +20,26 @@ const maxEdits = 3;
 /** A name in the environment that is probably meant as a setting, which is not set itself. */
 export type Misspelt = { name: string; meant: string };
 
+/** An editor may begin a file with a byte order mark, which becomes part of the first name. */
+const withoutInvisible = (name: string) => name.replace(/[^!-~]/g, '');
+
 /** The names that are close to a setting. Other programs have names in the environment too, so none is refused. */
 export function findMisspelt(env: NodeJS.ProcessEnv): Misspelt[] {
   const unset = settingNames.filter((name) => name.length >= minLength && !env[name]);
   return Object.keys(env)
     .filter((name) => env[name] && !settingNames.includes(name))
     .flatMap((name) => {
-      const meant = unset.find((setting) => leven(name.toUpperCase(), setting, { maxDistance: maxEdits }) < maxEdits);
+      const bare = withoutInvisible(name);
+      const meant =
+        bare !== name && settingNames.includes(bare) && !env[bare]
+          ? bare
+          : unset.find((setting) => leven(name.toUpperCase(), setting, { maxDistance: maxEdits }) < maxEdits);
       return meant ? [{ name, meant }] : [];
     });
 }
 
 /** What to do about a misspelt name, as a sentence. */
 export const misspeltAdvice = ({ name, meant }: Misspelt): string =>
-  `${name} is not a setting, so it is ignored: is it meant to be ${meant}?`;
+  withoutInvisible(name) === meant
+    ? `${meant} is ignored, because an invisible character belongs to its name: save the file without a byte order mark.`
+    : `${name} is not a setting, so it is ignored: is it meant to be ${meant}?`;
