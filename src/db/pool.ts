@@ -40,6 +40,8 @@ export type Watching = {
   onSlow: ((slow: SlowStatement) => void) | null;
   /** When the server last answered a statement, by `performance.now()`; -Infinity before its first answer. */
   answeredAtMs: number;
+  /** When a statement last failed because a disk of the server was full, in the same way. */
+  fullAtMs: number;
 };
 
 /** A pool of connections. */
@@ -102,6 +104,7 @@ export function openPool(options: PoolOptions): Pool {
       observer: null,
       onSlow: null,
       answeredAtMs: Number.NEGATIVE_INFINITY,
+      fullAtMs: Number.NEGATIVE_INFINITY,
       user: String(config.user ?? ''),
     },
   );

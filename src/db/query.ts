@@ -155,9 +155,13 @@ export function isPreparedOn(client: pg.ClientBase, { name = '' }: Sendable): bo
 /**
  * `maxKept`: how many statements stay prepared on a connection. `ahead`: a statement that is prepared on it and is
  * sent before another prepared one in the same message, so that the two form one transaction; its answer is ignored.
- * `clock`: the connection's. `pool`: notes when the server answered, be it with an error.
+ * `clock`: the connection's. `pool`: notes when the server answered, be it with an error, and when it had no room.
  */
-export type Sending = { maxKept: number; ahead: Sendable | null; clock: AnswerClock; pool: { answeredAtMs: number } };
+export type Sending = { maxKept: number; ahead: Sendable | null; clock: AnswerClock; pool: Noting };
+type Noting = { answeredAtMs: number; fullAtMs: number };
+
+/** The SQLSTATE of a full disk. */
+const diskFull = '53100';
 
 /** Sends a statement over a connection. */
 export async function sendOver(client: pg.ClientBase, statement: Sendable, sending: Sending): Promise<Rows<Row[]>> {
@@ -166,6 +170,7 @@ export async function sendOver(client: pg.ClientBase, statement: Sendable, sendi
       const callback: Callback = (error, rows) => {
         sending.clock.answered();
         if (!error || error instanceof pg.DatabaseError) sending.pool.answeredAtMs = performance.now();
+        if (error instanceof pg.DatabaseError && error.code === diskFull) sending.pool.fullAtMs = performance.now();
         return error ? reject(error) : resolve(rows as Rows<Row[]>);
       };
       sending.clock.sent();

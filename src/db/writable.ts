@@ -1,4 +1,15 @@
-import type { Sql } from './connection.ts';
+import { minuteMs } from '../lib/durations.ts';
+import type { Database, Sql } from './connection.ts';
+
+/** How long a full disk counts after the last statement that failed for it: many statements need no new room. */
+const fullMs = 5 * minuteMs;
+
+/**
+ * Whether a disk of the server is or was just full. What only changes a row in its place still succeeds then, so
+ * calls work now and then, and `isWritable` holds.
+ */
+export const isFull = ({ pools }: Database): boolean =>
+  pools.some(({ fullAtMs }) => performance.now() - fullAtMs < fullMs);
 
 /** Whether the server accepts changes: not a standby, and not read-only. The service does not work without. */
 export async function isWritable(sql: Sql): Promise<boolean> {

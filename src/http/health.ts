@@ -6,7 +6,7 @@ import { machineAheadMs, wrongFromMs } from '../db/database-clock.ts';
 import { compareMigrations } from '../db/migrate.ts';
 import { isOfSharedSession, sharedSessions } from '../db/pooler.ts';
 import { missingKeys } from '../db/secret-keys.ts';
-import { isWritable } from '../db/writable.ts';
+import { isFull, isWritable } from '../db/writable.ts';
 import { cachedFor } from '../lib/cache.ts';
 import { within } from '../lib/time.ts';
 import { answerClientErrors, arrivalMs, nodeLimits } from './client-errors.ts';
@@ -37,8 +37,11 @@ async function askDatabase(ctx: Context): Promise<Readiness> {
   const ready = Object.values(parts).every((state) => state === 'ok');
   // These make nothing unready: the service follows the database's clock, and what it knows by its own keys it serves.
   const hints = { 'secret keys': await keyState(ctx), clock: clockState(ctx) };
-  return { ready, parts: { ...parts, ...hints } };
+  return { ready, parts: { ...parts, ...hints, ...(isFull(ctx.db) && { disk: noRoom }) } };
 }
+
+/** Nor does this: every node has the same database, and much of its work needs no new room. */
+const noRoom = 'a disk of the database was full in the last five minutes: make room there; no node needs a restart';
 
 /** A start with a missing key is refused, but another node may start with a new one while this node runs. */
 async function keyState({ db: { sql }, config }: Context): Promise<string> {

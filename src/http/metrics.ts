@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
 import { machineAheadMs } from '../db/database-clock.ts';
 import { missingKeys } from '../db/secret-keys.ts';
-import { isWritable } from '../db/writable.ts';
+import { isFull, isWritable } from '../db/writable.ts';
 import { within } from '../lib/time.ts';
 import { listRates } from '../rates/list.ts';
 import { countDue } from '../webhooks/stuck.ts';
@@ -94,6 +94,14 @@ function databaseGauge(ctx: Context, registry: Registry): void {
     async collect() {
       const isUp = await inTime(isWritable(ctx.db.sql)).catch(() => false);
       this.set(isUp ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'quittance_database_full',
+    help: 'Whether a statement of this node failed in the last five minutes because a disk of the database was full',
+    registers: [registry],
+    collect() {
+      this.set(isFull(ctx.db) ? 1 : 0);
     },
   });
 }

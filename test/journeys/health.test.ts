@@ -111,6 +111,37 @@ test('GET /readyz › another node started with a key in front that this one lac
   await app.db.sql`delete from secret_key_marks where key_id = 'fresh'`;
 });
 
+test('a disk of the database is full → figures and details say so for five minutes, and the node stays ready', async () => {
+  const node = await buildMetricsServer({
+    ...app.ctx,
+    config: testConfig({ metrics: { host: '', port: null, token } }),
+  });
+  const read = async () => {
+    const { statusCode, json } = await node.inject({ url: '/readyz', headers: bearer.headers });
+    const { body } = await node.inject({ url: '/metrics', headers: bearer.headers });
+    return [statusCode, json().disk, /^quittance_database_full (\d)$/m.exec(body)?.[1]];
+  };
+  try {
+    const raised = app.db.sql.unsafe(`do $$ begin raise 'could not extend file' using errcode = '53100'; end $$`);
+    await assert.rejects(raised, { code: '53100' });
+    assert.match(String((await read())[1]), /^a disk of the database was full .*make room/);
+    assert.deepEqual((await read()).toSpliced(1, 1), [200, '1']);
+    for (const pool of app.db.pools) pool.fullAtMs -= 300_000;
+    const later = await buildMetricsServer({
+      ...app.ctx,
+      config: testConfig({ metrics: { host: '', port: null, token } }),
+    });
+    assert.match(
+      (await later.inject({ url: '/metrics', headers: bearer.headers })).body,
+      /^quittance_database_full 0$/m,
+    );
+    assert.equal((await later.inject({ url: '/readyz', headers: bearer.headers })).json().disk, undefined);
+    await later.close();
+  } finally {
+    await node.close();
+  }
+});
+
 test('GET /metrics › rates grow old → their age, and how many cannot be used; one that an operator set can', async () => {
   const read = async () => {
     const metrics = { host: '127.0.0.1', port: null, token };
