@@ -587,6 +587,28 @@ test('A customer is looked for and erased without the data standing in an addres
   );
 });
 
+test('Disabled endpoints of a partner in both modes → each is enabled by its own button', async () => {
+  const { partner } = await makePartner(app.db);
+  for (const isTest of [true, false])
+    await app.db.sql`
+      insert into webhook_endpoints (partner_id, test_mode, url, secret, disabled_at, disabled_reason)
+      values (${partner.id}, ${isTest}, 'https://shop.example/', '', now(), 'gone')`;
+  const page = await admin.open('/admin/stuck');
+  const disabled = async () =>
+    (
+      await app.db
+        .sql`select test_mode from webhook_endpoints where partner_id = ${partner.id} and disabled_at is not null`
+    ).map(({ test_mode }) => test_mode);
+  for (const [mode, left] of [
+    ['live', [true]],
+    ['test', []],
+  ] as const) {
+    const forms = page.forms.filter(({ fields }) => fields.partner === partner.slug && fields.mode === mode);
+    assert.equal(said(await admin.send({ ...page, forms }, '/stuck/enable')), 'The endpoint is enabled.');
+    assert.deepEqual(await disabled(), left);
+  }
+});
+
 test('A form that is sent twice acts and logs once, and the page confirms only what was done', async () => {
   const { partner, test: scope } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);
