@@ -65,7 +65,7 @@ export type Config = {
   webhookAllowCidrs: string[];
   /** Addresses and networks of reverse proxies, whose X-Forwarded-For is trusted. */
   trustProxy: string[];
-  /** Null: the sandbox prints mails; in production they wait, and an alarm says so. */
+  /** Null: the sandbox shows its mails at /dev/mail; in production they wait, and an alarm says so. */
   mail: MailConfig | null;
   /** Null: no receipts are sent to phones. */
   phoneGateway: PhoneGateway | null;

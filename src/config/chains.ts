@@ -121,8 +121,8 @@ function readRecurringContract(value: string | undefined, faults: string[]): Cha
 
 /**
  * Reads a chains file: `{"test": [chain, …], "live": [chain, …]}` with
- * `{"chain_id", "name", "rpc_urls", "tokens": [{"symbol", "address"}], "finality": [{"up_to_usdc_micro"?,
- * "confirmations"} | {"tag"}], "explorer_url"?, "public_rpc_url"?, "coin"?, "poll_ms"?, "relayer"?:
+ * `{"chain_id", "name"?, "rpc_urls", "tokens": [{"symbol", "address", "offered"?}], "finality": [{"up_to_usdc_micro"?,
+ * "confirmations" | "tag"}], "explorer_url"?, "public_rpc_url"?, "coin"?, "poll_ms"?, "relayer"?:
  * {"max_fee_gwei"?, "budget_per_day"?, "least_balance"?, "least_payment"?, "resend_s"?}}`.
  *
  * @param recurringContract the contract's address, which is the same on every chain
