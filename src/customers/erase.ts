@@ -75,10 +75,9 @@ export async function eraseCustomer(
     const total = { requests: 0, plans: 0, mails: 0, messages: 0 };
     for (const { erased } of done)
       for (const name of ['requests', 'plans', 'mails', 'messages'] as const) total[name] += erased[name];
-    // The logs come last and in one order: their ends stay locked until commit.
+    // The logs come last and in one order, that of `byScope`: their ends stay locked until commit.
     await audit(ctx, tx, actor, erasureEntry(null, key, total));
-    const inOrder = done.toSorted((a, b) => (a.scope.partnerId < b.scope.partnerId ? -1 : 1));
-    for (const { scope, erased } of inOrder) await audit(ctx, tx, actor, erasureEntry(scope, key, erased));
+    for (const { scope, erased } of done) await audit(ctx, tx, actor, erasureEntry(scope, key, erased));
     return { ...total, more: rows.length > batch || plans.length > batch };
   });
 }
