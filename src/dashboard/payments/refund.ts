@@ -38,12 +38,12 @@ const path = '/dashboard/give-back';
  * Each view of a refund queries every endpoint of a chain, and payments are read from the same endpoints. The limits
  * hold for a minute and a process: one for a merchant, one for all merchants of a partner.
  */
-const queryLimit = new AttemptLimit(150, minuteMs);
-const partnersLooks = new AttemptLimit(600, minuteMs);
+const perMerchant = new AttemptLimit(150, minuteMs);
+const perPartner = new AttemptLimit(600, minuteMs);
 
 const isAllowed = (ctx: Context, { session: { scope, accountId } }: MerchantVisit): boolean => {
   const now = ctx.clock.now();
-  return queryLimit.take(accountId, now) && partnersLooks.take(`${scope.partnerId} ${scope.testMode}`, now);
+  return perMerchant.take(accountId, now) && perPartner.take(`${scope.partnerId} ${scope.testMode}`, now);
 };
 
 /**
