@@ -13,7 +13,6 @@ import { type Simulation, simulateCall, simulateTogether } from './simulate.ts';
 import { countWaiting, insertRelays, type RelayPurpose, type RelayState, selectRelays } from './store.ts';
 
 export { relayerAddresses } from './account.ts';
-export { budgetLeft } from './budget-store.ts';
 export { dispatch, dispatchAll } from './dispatch.ts';
 export type { Simulation } from './simulate.ts';
 export type { RelayState } from './store.ts';
