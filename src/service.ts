@@ -18,6 +18,7 @@ import { refuseEncoding } from './db/encoding.ts';
 import { accessOf, asPermissionFault, ensureLogins, permissionsOf } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
 import { followAddress } from './db/moved-address.ts';
+import { newRoom } from './db/pool.ts';
 import { checkSessions, refuseSharedOwner } from './db/pooler.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { readerWaits, withReader } from './db/reader.ts';
@@ -65,8 +66,9 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
       throw asDatabaseFault(config, error);
     });
     const log = makeLog(config.logLevel);
+    const room = newRoom();
     const pools = openPools(
-      (connections) => connectTo(config, access, connections, log),
+      (connections) => addReader(config, connect(access, connections, usualWaits, room), connections, log),
       config.databaseReadUrl !== null,
     );
     stops.push(pools.close);
@@ -96,9 +98,8 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
   }
 }
 
-/** Connects to the database, and to the standby for lists if one is configured. */
-function connectTo(config: Config, access: Access, connections: Connections, log: Logger): Database {
-  const database = connect(access, connections);
+/** Connects to the standby that answers lists, if one is configured. */
+function addReader(config: Config, database: Database, connections: Connections, log: Logger): Database {
   if (!config.databaseReadUrl) return database;
   const reader = connect(
     accessOf(config.databaseReadUrl, config.secretKeys),

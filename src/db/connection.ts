@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { keepNewest } from '../lib/keep-newest.ts';
-import { type Opening, openPool, type Pool, type Waits } from './pool.ts';
+import { newRoom, type Opening, openPool, type Pool, type Room, type Waits } from './pool.ts';
 import { loginDefaults, ownSessionSettings, statementMs } from './session-settings.ts';
 import { Fragment, type Statement, type Tag } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -42,6 +42,7 @@ export type Database = {
   readPrimary<T>(scope: Scope, ask: (sql: Tag) => Statement<T>): Promise<T>;
   /** Both pools, for observers of statements. */
   pools: readonly Sql[];
+  room: Room;
   /** The proof of a scope for the database, in hex. */
   prove(scope: Scope): string;
   close(): Promise<void>;
@@ -140,9 +141,10 @@ export function connect(
   access: Access,
   connections: Connections = { service: 8, scoped: 8 },
   waits: Waits = usualWaits,
+  room: Room = newRoom(),
 ): Database {
   const { service, scoped, scopeKey, session: sessionUrl } = access;
-  const common = { waits, sessionUrl, settings: ownSessionSettings };
+  const common = { waits, sessionUrl, settings: ownSessionSettings, room };
   const sql = openPool({ ...common, url: service, connections: connections.service });
   const scopedPool = openPool({ ...common, url: scoped, connections: connections.scoped, maxPrepared });
   const proofs = new Map<string, string>();
@@ -169,6 +171,7 @@ export function connect(
   return {
     sql,
     pools: [sql, scopedPool],
+    room,
     prove,
     transaction: (work) => sql.begin(work),
     scoped: (scope, work) => begin(scope, work, false),

@@ -4,7 +4,7 @@ import type { Database, Scope, Sql, Tx } from './connection.ts';
  * A database whose statements and transactions all become part of one open transaction. Code that opens transactions
  * itself then commits together with other work, or not at all. Only one inner transaction may run at a time.
  */
-export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
+export function nestedIn(tx: Tx, { prove, room }: Pick<Database, 'prove' | 'room'>): Database {
   const scoped = <T>(scope: Scope, work: (inner: Tx) => Promise<T>) =>
     tx.savepoint(async (inner) => {
       const [, result] = await Promise.all([
@@ -18,6 +18,7 @@ export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
   return {
     sql: tx as unknown as Sql,
     pools: [],
+    room,
     prove,
     transaction: <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>,
     scoped,
@@ -29,7 +30,7 @@ export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
 }
 
 /** Like `nestedIn`, for a transaction of a scope. It stays in that scope and cannot enter another. */
-export function nestedInScope(tx: Tx, own: Scope, { prove }: Pick<Database, 'prove'>): Database {
+export function nestedInScope(tx: Tx, own: Scope, { prove, room }: Pick<Database, 'prove' | 'room'>): Database {
   const part = <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>;
   const scoped = async <T>({ partnerId, testMode }: Scope, work: (inner: Tx) => Promise<T>) => {
     if (partnerId !== own.partnerId || testMode !== own.testMode) throw new Error('a scope inside another scope');
@@ -39,6 +40,7 @@ export function nestedInScope(tx: Tx, own: Scope, { prove }: Pick<Database, 'pro
   return {
     sql: tx as unknown as Sql,
     pools: [],
+    room,
     prove,
     transaction: part,
     scoped,

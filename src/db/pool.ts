@@ -33,6 +33,12 @@ export type Opening = {
   onlyReads: boolean;
 };
 
+/**
+ * When a statement last failed because a disk of the server was full, by `performance.now()`; -Infinity before. Pools of
+ * one server share it.
+ */
+export type Room = { fullAtMs: number };
+
 /** What watches the statements of a pool. */
 export type Watching = {
   observer: Observer | null;
@@ -40,8 +46,7 @@ export type Watching = {
   onSlow: ((slow: SlowStatement) => void) | null;
   /** When the server last answered a statement, by `performance.now()`; -Infinity before its first answer. */
   answeredAtMs: number;
-  /** When a statement last failed because a disk of the server was full, in the same way. */
-  fullAtMs: number;
+  room: Room;
 };
 
 /** A pool of connections. */
@@ -74,7 +79,10 @@ export type PoolOptions = Address & {
    * sends the notifications.
    */
   sessionUrl?: string | null;
+  room?: Room;
 };
+
+export const newRoom = (): Room => ({ fullAtMs: Number.NEGATIVE_INFINITY });
 
 const endMs = 5_000;
 
@@ -104,7 +112,7 @@ export function openPool(options: PoolOptions): Pool {
       observer: null,
       onSlow: null,
       answeredAtMs: Number.NEGATIVE_INFINITY,
-      fullAtMs: Number.NEGATIVE_INFINITY,
+      room: options.room ?? newRoom(),
       user: String(config.user ?? ''),
     },
   );

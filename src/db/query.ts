@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { AnswerClock } from './answer-clock.ts';
+import type { Room } from './pool.ts';
 import { type BuildRow, type Field, rowsOf } from './rows.ts';
 import type { Row, Rows, Sendable } from './sql.ts';
 
@@ -158,7 +159,7 @@ export function isPreparedOn(client: pg.ClientBase, { name = '' }: Sendable): bo
  * `clock`: the connection's. `pool`: notes when the server answered, be it with an error, and when it had no room.
  */
 export type Sending = { maxKept: number; ahead: Sendable | null; clock: AnswerClock; pool: Noting };
-type Noting = { answeredAtMs: number; fullAtMs: number };
+type Noting = { answeredAtMs: number; room: Room };
 
 /** The SQLSTATE of a full disk. */
 const diskFull = '53100';
@@ -170,7 +171,8 @@ export async function sendOver(client: pg.ClientBase, statement: Sendable, sendi
       const callback: Callback = (error, rows) => {
         sending.clock.answered();
         if (!error || error instanceof pg.DatabaseError) sending.pool.answeredAtMs = performance.now();
-        if (error instanceof pg.DatabaseError && error.code === diskFull) sending.pool.fullAtMs = performance.now();
+        if (error instanceof pg.DatabaseError && error.code === diskFull)
+          sending.pool.room.fullAtMs = performance.now();
         return error ? reject(error) : resolve(rows as Rows<Row[]>);
       };
       sending.clock.sent();

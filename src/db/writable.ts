@@ -8,8 +8,7 @@ const fullMs = 5 * minuteMs;
  * Whether a disk of the server is or was just full. What only changes a row in its place still succeeds then, so
  * calls work now and then, and `isWritable` holds.
  */
-export const isFull = ({ pools }: Database): boolean =>
-  pools.some(({ fullAtMs }) => performance.now() - fullAtMs < fullMs);
+export const isFull = ({ room }: Database): boolean => performance.now() - room.fullAtMs < fullMs;
 
 /** Whether the server accepts changes: not a standby, and not read-only. The service does not work without. */
 export async function isWritable(sql: Sql): Promise<boolean> {
