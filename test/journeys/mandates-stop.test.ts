@@ -334,6 +334,36 @@ test('The merchant now uses another wallet, or the time is over → ended by the
   assert.deepEqual(await standingOf(late.plan), ['ended', 'expired']);
 });
 
+test('A merchant with many agreements uses another wallet → one run ends them all, past some that cannot be ended', async () => {
+  const { plan } = await agreed();
+  const { id: heldId } = await fixtures.mandateOf(plan);
+  const copyOf = (fields: string) => `jsonb_build_object('id', gen_random_uuid(), ${fields})`;
+  await fixtures.owner.unsafe(`
+    with copies as (
+      insert into plans select (jsonb_populate_record(p, ${copyOf("'form_key', n, 'name', n")})).*
+      from plans p cross join generate_series(1, 50) n where p.id = '${plan.id}' returning id, name)
+    insert into mandates select (jsonb_populate_record(m,
+      ${copyOf("'plan_id', c.id, 'reserve_percent', c.name::int % 2, 'hash', sha256(c.id::text::bytea)")})).*
+    from mandates m cross join copies c where m.id = '${heldId}'`);
+  await fixtures.owner`
+    create function hold_mandate() returns trigger language plpgsql as $$ begin raise 'this mandate is held'; end $$`;
+  await fixtures.owner`
+    create trigger hold_mandate before update on mandates for each row
+      when (old.reserve_percent = 1) execute function hold_mandate()`;
+  const before = fixtures.merchant.wallet;
+  const useWallet = (wallet: string) =>
+    fixtures.db.sql`update merchants set wallet_address = ${wallet} where id = ${plan.account_id}`;
+  await useWallet(`0x${'ab'.repeat(20)}`);
+  try {
+    assert.equal(await endOutdated(fixtures.ctx, running), 26);
+  } finally {
+    await fixtures.owner`drop function hold_mandate() cascade`;
+  }
+  assert.equal(await endOutdated(fixtures.ctx, running), 25);
+  await useWallet(before);
+  await fixtures.db.sql`update mandates set revoke_due_at = null where account_id = ${plan.account_id}`;
+});
+
 test('An agreement ends and no mail can go to its customer → the merchant is told to ask, and not that somebody did', async () => {
   const before = fixtures.merchant.wallet;
   const merchantMail = async () => (await fixtures.mails('ada@example.com')).at(-1)?.body ?? '';

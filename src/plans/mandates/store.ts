@@ -211,11 +211,15 @@ export function selectRevokeDue(
     order by due.turn, random() limit ${limits.all}`;
 }
 
-/** Mandates in use that have expired, or whose merchant now has another wallet, alternating between partners. */
+/**
+ * Mandates in use that have expired, or whose merchant now has another wallet, alternating between partners.
+ *
+ * @param limits `except`: mandates that could not be ended
+ */
 export function selectOutdated(
   sql: Sql,
   now: Date,
-  limits: Turns,
+  limits: Turns & { except: readonly string[] },
 ): Promise<(DueMandate & { reason: 'expired' | 'wallet_changed' })[]> {
   return sql<(DueMandate & { reason: 'expired' | 'wallet_changed' })[]>`
     select due.partner_id, due.test_mode, due.id, due.reason
@@ -226,6 +230,7 @@ export function selectOutdated(
         from mandates a join merchants m on (m.partner_id, m.test_mode, m.id) = (a.partner_id, a.test_mode, a.account_id)
         where a.partner_id = w.id and a.test_mode = mode.test and a.state = 'active'
           and (a.ends_at <= ${now} or m.wallet_address is distinct from a.payee)
+          and a.id <> all(${[...limits.except]}::uuid[])
         limit ${limits.ofOne}) due
     order by due.turn, random() limit ${limits.all}`;
 }
