@@ -1,4 +1,6 @@
+import { constants } from 'node:crypto';
 import { isIP, type LookupFunction } from 'node:net';
+import { DEFAULT_CIPHERS } from 'node:tls';
 import { buildConnector } from 'undici';
 import { makeStorable } from '../lib/text/storable.ts';
 import { type Clients, makeClients } from './clients.ts';
@@ -40,6 +42,12 @@ const maxAddresses = 50;
 /** How many other connections are tried after reused ones that the receiver has closed. */
 const maxStale = 3;
 
+/**
+ * A receiver can make TLS expensive for this process: it chooses the numbers of a Diffie-Hellman exchange without
+ * curves, of which one with 8,192 bits takes a quarter of a second, and it can begin one handshake after the other.
+ */
+const cheapTls = { ciphers: `${DEFAULT_CIPHERS}:!DHE`, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
+
 /** When the connection that failed with this error was opened. If that was before the POST, it was a reused one. */
 const connectedAt = new WeakMap<Error, number>();
 
@@ -78,6 +86,7 @@ export function createPoster(policy: OutboundPolicy, options: PosterOptions = {}
 function guardedConnector(policy: OutboundPolicy, resolve: Resolve, timeoutMs: number): buildConnector.connector {
   const connectorFor = (protocol: string) =>
     buildConnector({
+      ...cheapTls,
       timeout: timeoutMs,
       lookup: guardedLookup(policy, protocol, resolve),
     } as buildConnector.BuildOptions);
