@@ -77,6 +77,24 @@ test('the administration’s search › finds any partner’s request, payment, 
   assert.ok(!JSON.stringify(await logged()).includes('nobody has this'));
 });
 
+test('more matches than the page shows › it says so, and shows the rest to a closer search', async () => {
+  const crowded = await makePartner(fixtures.db, { slug: 'crowded' });
+  for (let n = 0; n < 21; n++) {
+    const { id } = await makeMerchant(fixtures.db, crowded.test);
+    await fixtures.db.sql`update merchants set business_name = ${`Stall ${n}`} where id = ${id}`;
+  }
+  const more = /There are more matches/;
+  const html = await search('Stall');
+  assert.equal(html.match(/>Stall \d+</g)?.length, 20);
+  assert.match(html, more);
+  assert.doesNotMatch(await search('Stall 20'), more);
+
+  const merchant = await makeMerchant(fixtures.db, crowded.test);
+  for (let n = 0; n < 21; n++) await makeRequest(fixtures.db, crowded.test, merchant, { memo: `Lantern ${n}` });
+  assert.match(await search('Lantern', { partner: 'crowded' }), more);
+  assert.doesNotMatch(await search('Lantern 20', { partner: 'crowded' }), more);
+});
+
 test('a request, a payment, a merchant and a partner’s activity › shown to operators, and logged for the partner', async () => {
   const request = (await admin.open(`/admin/requests/${wanted.id}`)).html;
   for (const part of ['Table 7', 'ada@example.com', '€1,200.50', 'Paid', '/admin/partners/searched', payment.txHash]) {

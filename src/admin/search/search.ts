@@ -31,7 +31,8 @@ const names = ['q', 'partner'] as const;
 const maxSearchMs = 400;
 const maxShown = 20;
 
-type Found = { requests: FoundRequest[]; payments: FoundPayment[]; limit: SearchLimit | null };
+/** `isCut`: a partner has more than are shown. */
+type Found = { requests: FoundRequest[]; payments: FoundPayment[]; isCut: boolean; limit: SearchLimit | null };
 
 /** `GET /admin/search`: one field for requests, payments, merchants and partners, of all partners in both modes. */
 export function adminSearch(pages: AdminPages, ctx: Context): void {
@@ -62,6 +63,7 @@ export function adminSearch(pages: AdminPages, ctx: Context): void {
     ]);
     const shownMerchants = merchants.rows.slice(0, maxShown);
     const shownPartners = slug === null ? partners.rows.slice(0, maxShown) : [];
+    const isCut = found.isCut || merchants.rows.length > maxShown || (slug === null && partners.rows.length > maxShown);
     const sizes = [found.requests, found.payments, shownMerchants, shownPartners].map((list) => list.length);
     const nothing = sizes.every((size) => size === 0);
     return show({
@@ -70,6 +72,7 @@ export function adminSearch(pages: AdminPages, ctx: Context): void {
       body: html`
         ${form}
         ${searchLimit(words, found.limit)}
+        ${isCut && html`<p class="quiet">${admin.moreFound}</p>`}
         ${nothing && emptyState(admin.nothing, t.by)}
         ${found.requests.length > 0 && foundRequests(words, found.requests, ctx.clock.now())}
         ${found.payments.length > 0 && foundPayments(words, found.payments, ctx)}
@@ -88,7 +91,7 @@ async function findAnywhere(ctx: Context, typed: string): Promise<Found> {
     named.map(async ({ scope, id }) => ({ scope, ...(await browseRequests(ctx, scope, { search: id }, null)) })),
   );
   const requests = found.flatMap(({ scope, rows }) => rows.map((row) => ({ scope, row })));
-  return { requests, payments: [], limit: null };
+  return { requests, payments: [], isCut: false, limit: null };
 }
 
 async function* slugs(ctx: Context): AsyncGenerator<string> {
@@ -96,7 +99,7 @@ async function* slugs(ctx: Context): AsyncGenerator<string> {
 }
 
 async function findAt(ctx: Context, typed: string, partners: AsyncIterable<string> | string[]): Promise<Found> {
-  const found: Found = { requests: [], payments: [], limit: null };
+  const found: Found = { requests: [], payments: [], isCut: false, limit: null };
   const end = performance.now() + maxSearchMs;
   let searched = 0;
   for await (const slug of partners) {
@@ -123,5 +126,6 @@ async function findInScope(ctx: Context, scope: Scope, typed: string, found: Fou
   ]);
   found.requests.push(...rows.slice(0, maxShown).map((row) => ({ scope, row })));
   found.payments.push(...unmatched.rows.slice(0, maxShown).map((row) => ({ scope, row })));
+  found.isCut ||= rows.length > maxShown || unmatched.rows.length > maxShown;
   found.limit ??= limit;
 }

@@ -29,6 +29,7 @@ export const ar: AdminTexts<'ar'> = {
   switchOn: 'تفعيل',
   save: 'حفظ',
   nothing: 'لا توجد نتائج',
+  moreFound: 'توجد نتائج أخرى. ابحث بعبارة أدق لرؤيتها.',
   nothingRest: 'امسح عوامل التصفية، أو ابحث عن شيء آخر.',
   overview: {
     overrides: 'أسعار صرف حُدّدت يدويًا',

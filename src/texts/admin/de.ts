@@ -29,6 +29,7 @@ export const de: AdminTexts<'de'> = {
   switchOn: 'Aktivieren',
   save: 'Speichern',
   nothing: 'Keine Ergebnisse',
+  moreFound: 'Es gibt weitere Treffer. Suchen Sie genauer, um die anderen zu sehen.',
   nothingRest: 'Setzen Sie die Filter zurück, oder suchen Sie etwas anderes.',
   overview: {
     overrides: 'Manuell gesetzte Kurse',

@@ -28,6 +28,7 @@ export const en = {
   switchOn: 'Enable',
   save: 'Save',
   nothing: 'No results',
+  moreFound: 'There are more matches. Search for something more precise to see the others.',
   nothingRest: 'Clear the filters, or search for something else.',
   overview: {
     overrides: 'Exchange rates set manually',

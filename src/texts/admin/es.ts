@@ -29,6 +29,7 @@ export const es: AdminTexts<'es'> = {
   switchOn: 'Activar',
   save: 'Guardar',
   nothing: 'Sin resultados',
+  moreFound: 'Hay más resultados. Haga una búsqueda más precisa para ver los demás.',
   nothingRest: 'Borre los filtros o busque otra cosa.',
   overview: {
     overrides: 'Tipos de cambio fijados manualmente',

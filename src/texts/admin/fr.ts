@@ -29,6 +29,7 @@ export const fr: AdminTexts<'fr'> = {
   switchOn: 'Activer',
   save: 'Enregistrer',
   nothing: 'Aucun résultat',
+  moreFound: 'Il y a d’autres résultats. Faites une recherche plus précise pour les voir.',
   nothingRest: 'Effacez les filtres ou cherchez autre chose.',
   overview: {
     overrides: 'Taux de change fixés manuellement',

@@ -29,6 +29,7 @@ export const hi: AdminTexts<'hi'> = {
   switchOn: 'चालू करें',
   save: 'सहेजें',
   nothing: 'कोई नतीजा नहीं',
+  moreFound: 'और भी नतीजे हैं। बाकी देखने के लिए ज़्यादा सटीक शब्दों से खोजें।',
   nothingRest: 'फ़िल्टर हटाएँ, या कुछ और खोजें।',
   overview: {
     overrides: 'मैन्युअल सेट की गई विनिमय दरें',

@@ -29,6 +29,7 @@ export const ja: AdminTexts<'ja'> = {
   switchOn: '再開する',
   save: '保存',
   nothing: '条件に合うものはありません',
+  moreFound: 'ほかにも結果があります。条件を絞って検索すると表示されます。',
   nothingRest: '絞り込みを解除するか、別のものを検索してください。',
   overview: {
     overrides: '手動で設定したレート',

@@ -29,6 +29,7 @@ export const pt: AdminTexts<'pt'> = {
   switchOn: 'Ativar',
   save: 'Salvar',
   nothing: 'Nenhum resultado',
+  moreFound: 'Há mais resultados. Faça uma busca mais precisa para ver os outros.',
   nothingRest: 'Limpe os filtros ou busque outra coisa.',
   overview: {
     overrides: 'Taxas de câmbio definidas manualmente',
