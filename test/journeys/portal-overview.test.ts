@@ -9,7 +9,16 @@ import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { startApp } from '../support/app.ts';
 import { makeEvents } from '../support/deliveries.ts';
-import { makeKey, makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/fixtures.ts';
+import {
+  makeKey,
+  makeMerchant,
+  makePartner,
+  makeRequest,
+  makeTransfer,
+  randomAddress,
+  setRate,
+  unmatched,
+} from '../support/fixtures.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
 import { until } from '../support/until.ts';
@@ -284,4 +293,18 @@ test('a detail › each attempt of the event, as it went', async () => {
   assert.match(html, /Failed after 42 ms: it answered 500\..*&lt;b&gt;/s);
   assert.match(html, /Event delivered to shop\.example.*Answered 204 after 42 ms\./s);
   assert.ok(!html.includes('secret=1'), 'only the host of the address is shown');
+});
+
+test('unmatched payments › their sum, and where not all are summed, that it is at least that', async () => {
+  const { overview, merchant, scope } = await partnerWithMerchant();
+  await makeRequest(app.db, scope, merchant); // without one, the page shows how to begin
+  const hash = await makeTransfer(app.db.sql, scope, merchant, { ...unmatched('no_match'), value: '1000000' });
+  assert.match(await overview(), />1\.00 USDC reached your merchants/);
+  await app.db.sql`
+    insert into transfers select made.* from transfers t, generate_series(1, 1000) n,
+      jsonb_populate_record(t, jsonb_build_object('tx_hash', '0x' || lpad(to_hex(n), 64, '0'))) made
+    where t.tx_hash = ${hash}`;
+  const html = await overview();
+  assert.match(html, /1000\+ unmatched payments/);
+  assert.match(html, /At least 1,000\.00 USDC reached your merchants/);
 });

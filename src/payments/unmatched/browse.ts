@@ -15,7 +15,8 @@ import {
 
 export type { UnmatchedFilter, UnmatchedRow, UnmatchedSum } from './store.ts';
 
-const maxSummed = 1_000;
+/** At most this many are summed. */
+export const maxSummed = 1_000;
 
 const readFrom =
   (ctx: Context, scope: Scope, filter: UnmatchedFilter): ReadFrom<UnmatchedRow> =>
@@ -40,7 +41,7 @@ export const browseUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFil
 export const exportUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFilter) =>
   batchesOf(readFrom(ctx, scope, filter), writeCursor);
 
-/** The sums of unmatched payments since a time, by reason, among the newest 1,000 payments. */
+/** The sums of unmatched payments since a time, by reason, among the newest `maxSummed` payments. */
 export function sumUnmatched(ctx: Context, scope: Scope, since: Date): Promise<UnmatchedSum[]> {
   return ctx.db.scoped(scope, (tx) => selectUnmatchedSums(tx, scope, since, maxSummed));
 }

@@ -4,7 +4,7 @@ import type { Scope } from '../../db/connection.ts';
 import { dayMs, minuteMs } from '../../lib/durations.ts';
 import type { Mode } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { sumUnmatched, type UnmatchedSum } from '../../payments/unmatched/browse.ts';
+import { maxSummed, sumUnmatched, type UnmatchedSum } from '../../payments/unmatched/browse.ts';
 import { type ConcernCounts, maxRequestsCounted } from '../../requests/lists/figures.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { type StateKind, stateLine } from '../../ui/components.ts';
@@ -107,7 +107,9 @@ function unmatchedLine(words: Words, sums: UnmatchedSum[]): Line | null {
   return {
     kind: 'attention',
     title: fillCount(words, overview.unmatched, payments, counted(payments)),
-    rest: fill(overview.unmatchedRest, { amount: groupMicro(words, micro) }),
+    rest: fill(payments < maxSummed ? overview.unmatchedRest : overview.unmatchedLeast, {
+      amount: groupMicro(words, micro),
+    }),
     link: { path: '/portal/unmatched', label: overview.toUnmatched },
   };
 }

@@ -77,6 +77,7 @@ export const ar: PortalTexts<'ar'> = {
       other: '{count} دفعة غير مطابقة',
     },
     unmatchedRest: 'وصل {amount} USDC إلى تجارك في آخر 30 يومًا دون مطابقة أي طلب.',
+    unmatchedLeast: 'وصل {amount} USDC على الأقل إلى تجارك في آخر 30 يومًا دون مطابقة أي طلب.',
     toUnmatched: 'عرض المدفوعات',
     underpaid: {
       zero: 'لا طلبات دُفع جزء منها',

@@ -53,6 +53,8 @@ export const de: PortalTexts<'de'> = {
     unmatched: { one: '{count} nicht zugeordnete Zahlung', other: '{count} nicht zugeordnete Zahlungen' },
     unmatchedRest:
       '{amount} USDC haben Ihre Händler in den letzten 30 Tagen erreicht, ohne zu einer Anforderung zu passen.',
+    unmatchedLeast:
+      'Mindestens {amount} USDC haben Ihre Händler in den letzten 30 Tagen erreicht, ohne zu einer Anforderung zu passen.',
     toUnmatched: 'Zahlungen ansehen',
     underpaid: {
       one: '{count} Anforderung ist teilweise bezahlt',

@@ -44,6 +44,7 @@ export const en = {
     chainRest: 'Payments there are safe. We will find them as soon as we can read the network again.',
     unmatched: { one: '{count} unmatched payment', other: '{count} unmatched payments' },
     unmatchedRest: '{amount} USDC reached your merchants in the last 30 days without matching a request.',
+    unmatchedLeast: 'At least {amount} USDC reached your merchants in the last 30 days without matching a request.',
     toUnmatched: 'View payments',
     underpaid: { one: '{count} request is partly paid', other: '{count} requests are partly paid' },
     underpaidRest: 'The rest is missing. The pay page tells the customer.',

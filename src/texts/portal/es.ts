@@ -64,6 +64,8 @@ export const es: PortalTexts<'es'> = {
     },
     unmatchedRest:
       'En los últimos 30 días llegaron {amount} USDC a sus comercios sin corresponder a ninguna solicitud.',
+    unmatchedLeast:
+      'En los últimos 30 días llegaron al menos {amount} USDC a sus comercios sin corresponder a ninguna solicitud.',
     toUnmatched: 'Ver pagos',
     underpaid: {
       one: '{count} solicitud pagada en parte',

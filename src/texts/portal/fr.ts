@@ -65,6 +65,8 @@ export const fr: PortalTexts<'fr'> = {
     },
     unmatchedRest:
       'Ces 30 derniers jours, {amount} USDC sont arrivés chez vos commerçants sans correspondre à une demande.',
+    unmatchedLeast:
+      'Ces 30 derniers jours, au moins {amount} USDC sont arrivés chez vos commerçants sans correspondre à une demande.',
     toUnmatched: 'Voir les paiements',
     underpaid: {
       one: '{count} demande payée en partie',

@@ -42,6 +42,7 @@ export const ja: PortalTexts<'ja'> = {
     chainRest: 'そこでの支払いは安全です。ネットワークに再び接続できしだい見つかります。',
     unmatched: { other: '未照合の支払いが {count} 件あります' },
     unmatchedRest: 'この 30 日間に {amount} USDC が加盟店に届きましたが、どの請求とも照合されていません。',
+    unmatchedLeast: 'この 30 日間に少なくとも {amount} USDC が加盟店に届きましたが、どの請求とも照合されていません。',
     toUnmatched: '支払いを見る',
     underpaid: { other: '一部だけ支払われた請求が {count} 件あります' },
     underpaidRest: '残りが不足しています。支払いページでお客様に案内しています。',

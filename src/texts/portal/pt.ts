@@ -64,6 +64,8 @@ export const pt: PortalTexts<'pt'> = {
       other: '{count} pagamentos não identificados',
     },
     unmatchedRest: '{amount} USDC chegaram aos seus lojistas nos últimos 30 dias sem corresponder a nenhuma cobrança.',
+    unmatchedLeast:
+      'Pelo menos {amount} USDC chegaram aos seus lojistas nos últimos 30 dias sem corresponder a nenhuma cobrança.',
     toUnmatched: 'Ver pagamentos',
     underpaid: {
       one: '{count} cobrança paga em parte',
