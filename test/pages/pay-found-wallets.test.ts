@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { BrowserContext } from 'playwright-core';
 import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
-import { announceNothing, pageWallet } from '../support/browser/wallet-in-page.ts';
+import { announceNothing, pageWallet, putWallets } from '../support/browser/wallet-in-page.ts';
 
 let fixtures: PayPageFixtures;
 before(async () => {
@@ -91,5 +91,39 @@ test('a wallet that sends its calls without naming them → the page says that i
   await fixtures.node.mine(1);
   await fixtures.automine(true);
   await says('1 of 3 confirmations');
+  await close();
+});
+
+test('extensions announce what is no wallet, or a name of any length → the other wallets are offered, and all fits', async () => {
+  const request = await fixtures.request();
+  const prepare = (context: BrowserContext) =>
+    context.addInitScript(() => {
+      const provider = { request: async () => null };
+      const announced = [
+        null,
+        { info: { uuid: 'a', name: 5, icon: '', rdns: '' }, provider },
+        { info: { uuid: 7, name: 'Number', icon: '', rdns: '' }, provider },
+        { info: { uuid: 'b', name: 'No provider', icon: '', rdns: '' }, provider: {} },
+        { info: { uuid: 'c', name: '  ', icon: '', rdns: '' }, provider },
+        { info: { uuid: 'd', name: 'W'.repeat(500), icon: null }, provider },
+      ];
+      window.addEventListener('eip6963:requestProvider', () => {
+        for (const detail of announced) window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
+      });
+    });
+  // What is announced first must not stop what comes after.
+  const { page, complaints, check, close } = await fixtures.open(request, {
+    prepare: async (context) => {
+      await prepare(context);
+      await putWallets(context, [await funded()]);
+    },
+  });
+  await page.getByRole('button', { name: 'Pay with Violet' }).waitFor();
+  assert.deepEqual(
+    await page.locator('.ways .wallets button').allTextContents(),
+    ['W'.repeat(40), 'Violet'].map((name) => `Pay with ${name}`),
+  );
+  await check('announced');
+  assert.deepEqual(complaints, []);
   await close();
 });

@@ -1,3 +1,6 @@
+import { oneLine } from '../../lib/text/one-line.ts';
+import { firstVisible } from '../../lib/text/visible.ts';
+
 /** EIP-1193: how a page talks to a wallet. */
 export type WalletProvider = { request(call: { method: string; params?: readonly unknown[] }): Promise<unknown> };
 /** A wallet that announced itself (EIP-6963). */
@@ -15,13 +18,23 @@ export type WalletChain = {
 };
 
 const quietAnswerMs = 4_000;
+const maxNameLength = 40;
+
+/** An announced wallet. Any extension can announce anything, which must not hide other wallets; null if it is none. */
+function readWallet(detail: unknown): FoundWallet | null {
+  const { info, provider } = (detail ?? {}) as Partial<FoundWallet>;
+  const { uuid, name, icon, rdns } = (info ?? {}) as Record<string, unknown>;
+  if (typeof provider?.request !== 'function' || typeof uuid !== 'string' || typeof name !== 'string') return null;
+  const shown = firstVisible(oneLine(name).slice(0, maxNameLength));
+  return shown === null ? null : { info: { uuid, name: shown, icon: String(icon), rdns: String(rdns) }, provider };
+}
 
 /** Calls back with all wallets of this browser whenever another one announces itself. */
 export function watchWallets(show: (wallets: FoundWallet[]) => void): void {
   const found = new Map<string, FoundWallet>();
   window.addEventListener('eip6963:announceProvider', (event) => {
-    const wallet = (event as CustomEvent<FoundWallet>).detail;
-    if (!wallet?.info?.uuid || !wallet.provider) return;
+    const wallet = readWallet((event as CustomEvent<unknown>).detail);
+    if (!wallet) return;
     found.set(wallet.info.uuid, wallet);
     show([...found.values()]);
   });
