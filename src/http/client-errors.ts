@@ -9,8 +9,8 @@ import { type ErrorCode, errors } from '../errors.ts';
 export const arrivalMs = 30_000;
 
 /**
- * Node takes the smaller of its two limits for the headers and the larger for the whole call; that of the headers is 60 s by
- * default. It looks for calls past them only from time to time.
+ * Node takes the smaller of its two limits for the headers, and the larger for the whole call; that of the headers is
+ * 60 s by default. It looks for calls past them only from time to time.
  */
 export const nodeLimits = { headersTimeout: arrivalMs, connectionsCheckingInterval: 5_000 };
 
