@@ -14,6 +14,10 @@ test('a list of values inside an object → one line, an empty one a dash', () =
   );
 });
 
+test('a list of values → a line each, without a heading', () => {
+  assert.equal(layOut({ replayed: ['a1', 'b2'], failed: [] }), 'replayed\n  a1\n  b2\nfailed\n  (none)\n');
+});
+
 test('a list of objects → a table without the columns left out', () => {
   const keys = [
     { key_id: 'a', name: null, secret: 'x' },

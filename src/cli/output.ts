@@ -1,8 +1,8 @@
 import { printable } from '../lib/text/printable.ts';
 
 /**
- * Formats a command's answer for people: fields as lines, lists of values as one line, lists of objects as tables
- * without the columns in `leftOut`.
+ * Formats a command's answer for people: fields as lines, lists of values as a line each or, inside an object, as one
+ * line, lists of objects as tables without the columns in `leftOut`.
  */
 export function layOut(answer: Record<string, unknown>, leftOut: readonly string[] = []): string {
   return Object.entries(answer)
@@ -22,9 +22,8 @@ function field(name: string, value: unknown, indent = ''): string {
 
 function table(rows: unknown[], leftOut: readonly string[]): string {
   if (rows.length === 0) return '  (none)\n';
-  const records = rows.map((row) =>
-    typeof row === 'object' && row !== null ? (row as Record<string, unknown>) : { value: row },
-  );
+  const records = rows.filter((row) => typeof row === 'object' && row !== null) as Record<string, unknown>[];
+  if (records.length === 0) return rows.map((row) => `  ${printable(String(row))}\n`).join('');
   const names = [...new Set(records.flatMap(Object.keys))].filter((name) => !leftOut.includes(name));
   const cell = (value: unknown) =>
     printable(typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–'));
