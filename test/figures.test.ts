@@ -50,6 +50,7 @@ const sentences: [file: string, sentence: string][] = [
     `operator's after ${operator.idleMs / minuteMs} minutes and ${operator.absoluteMs / hourMs} hours`,
   ],
   ['docs/operating.md', `It is valid for ${linkMs / minuteMs} minutes`],
+  ['docs/security.md', `with its headers and its body | ${arrivalMs / 1000} seconds`],
   ['docs/security.md', `ends after ${idleMs / hourMs} idle hours or ${absoluteMs / dayMs} days`],
   ['docs/security.md', `operators: ${operator.idleMs / minuteMs} minutes or ${operator.absoluteMs / hourMs} hours`],
   ['docs/decisions/0008-events-at-least-once.md', `attempts over about ${sumHours} hours`],
