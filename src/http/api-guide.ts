@@ -180,6 +180,13 @@ request from your log to its event.
 | --- | --- | --- |
 ${errorRows}
 
+# Versions
+
+The version is in the path, \`/api/v1\`, and it changes only by addition: endpoints, optional parameters and fields of bodies,
+fields of responses and events, error codes and kinds of events. So ignore fields that you do not know, go by the status
+where you do not know an \`error\`, and answer 2xx to an \`event\` that you do not know. An endpoint that will be removed
+carries the headers \`Deprecation\` and \`Sunset\` for at least twelve months before.
+
 # Webhooks
 
 When a payment is verified, \`payment.proof_verified\` is sent to your URL: at least once, in no guaranteed order, and always
