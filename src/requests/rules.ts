@@ -147,7 +147,10 @@ function judgeExpiry(fields: CreateFields, partner: PartnerTerms): number {
  */
 export function quoteMicro(fiatInt: number, currency: string, rate: string | null): { rate: string; micro: bigint } {
   const exponent = currencyExponent(currency);
-  if (rate === null || exponent === null) throw refuse('rate_unavailable');
+  if (rate === null || exponent === null) {
+    const sentence = `No current exchange rate is available for ${currency}; try again in a minute.`;
+    throw refuse('rate_unavailable', {}, sentence);
+  }
   return { rate, micro: toUsdcMicro(BigInt(fiatInt), exponent, rate) };
 }
 

@@ -389,7 +389,9 @@ test('POST create › merchant disabled by partner or operator → 400 merchant_
 
 test('POST create › no rate fresher than 10 minutes → 503 rate_unavailable, and it works again with a fresh one', async () => {
   const merchant = await makeMerchant(api.db, one.test.scope, { currency: 'NOK' });
-  assertRefused(await create({ account_id: merchant.id }), 503, 'rate_unavailable');
+  const refused = await create({ account_id: merchant.id });
+  assertRefused(refused, 503, 'rate_unavailable');
+  assert.match(refused.json.message, /^No current exchange rate is available for NOK; try again in a minute\.$/);
   await api.db.sql`
     insert into rates (code, rate, sources, fetched_at) values ('NOK', '10.5', '[]', now() - interval '10 minutes 1 second')`;
   assertRefused(await create({ account_id: merchant.id }), 503, 'rate_unavailable');
