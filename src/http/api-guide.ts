@@ -64,6 +64,9 @@ Send your key with every call: \`Authorization: Bearer qt_test_…\`. Create key
 shown once. A \`qt_test_\` key reaches test data only, and a \`qt_live_\` key reaches live data only. Scopes limit what a key may
 do: \`requests:write\`, \`requests:read\`, \`accounts:write\`, \`accounts:read\`.
 
+Call the API from your server. A key in a web page or an app can be read by everybody who has it, and browsers do not let pages
+of other sites call the API (there is no CORS).
+
 To replace a key, create another, switch your program over, then revoke the old one. Keys of one mode see the same data, and a
 retry with another key finds the same \`idempotency_key\`.
 
