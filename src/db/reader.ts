@@ -66,7 +66,7 @@ const whyUnusable = ({ same, follows }: ReaderState): Unused | null =>
   same ? (follows ? null : 'no standby of this primary') : 'of another database';
 
 /** Waits until the reader has replayed this position. Each statement of a transaction sees what is replayed by then. */
-async function waitForReplay(tx: Tx, position: Position): Promise<void> {
+async function waitForReplay(tx: Sql | Tx, position: Position): Promise<void> {
   const end = performance.now() + replayMs;
   for (;;) {
     const state = await readerStateOf(tx, position);
@@ -129,10 +129,16 @@ function readFrom(primary: Database, reader: Database, onUnused: OnUnused): Data
   };
 }
 
-/** Why lists are not read from a reader now; null if they are. Throws the reader's error if it does not answer. */
+/** Why a list would not be read from a reader now; null if it would. Throws the reader's error if it does not answer. */
 export async function whyUnused(primary: Database, reader: Database): Promise<Unused | null> {
-  const state = await readerStateOf(reader.sql, await positionOf(primary));
-  return whyUnusable(state);
+  const position = await positionOf(primary);
+  try {
+    await waitForReplay(reader.sql, position);
+    return null;
+  } catch (error) {
+    if (error instanceof ReaderUnused) return error.why;
+    throw error;
+  }
 }
 
 /** A database whose reads go to a reader, which is closed with it. */

@@ -162,6 +162,11 @@ test('a standby that is behind → the primary answers with the change; once it 
   await until(() => cluster.onStandby(isPaused), 'replay is paused');
   await makeRequest(primary, scope, merchant);
   await assertSays(node, scope, 'behind', 1);
+  const told = await diagnose(cluster.standby.url);
+  assert.deepEqual(
+    [told.state, told.advice.split('.')[0]],
+    ['attention', 'The standby of DATABASE_READ_URL is behind'],
+  );
   await cluster.onStandby((sql) => sql`select pg_wal_replay_resume()`);
   await until(async () => (await look(node.db, scope)).standby, 'the standby answers again');
   assert.equal(node.said.at(-1), null);
