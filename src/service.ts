@@ -62,10 +62,10 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     const url = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
     const access = accessTo(config, url);
     const ownerUrl = config.databaseOwnerUrl ?? url;
-    const prepared = await prepareAt(ownerUrl, config, stopping).catch((error) => {
+    const log = makeLog(config.logLevel);
+    const prepared = await prepareAt(ownerUrl, config, log, stopping).catch((error) => {
       throw asDatabaseFault(config, error);
     });
-    const log = makeLog(config.logLevel);
     const room = newRoom();
     const pools = openPools(
       (connections) => addReader(config, connect(access, connections, usualWaits, room), connections, log),
@@ -138,14 +138,19 @@ function accessTo({ databasePoolMode, databaseOwnerUrl, secretKeys }: Config, ur
  *
  * @returns the id of the database; null where it is not compared, or the owner may not read it
  */
-async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSignal): Promise<string | null> {
+async function prepareAt(
+  ownerUrl: string,
+  config: Config,
+  log: Logger,
+  stopping?: AbortSignal,
+): Promise<string | null> {
   const { databaseUrl, databaseOwnerUrl, databasePoolMode, secretKeys } = config;
   if (databaseUrl) await refuseSharedOwner(ownerUrl, databaseOwnerUrl !== null);
   const owner = openOwner(ownerUrl, { ...usualWaits, answer: migrationSeconds });
   try {
     try {
       await refuseEncoding(owner);
-      await migrate(owner, { stopping });
+      await migrate(owner, { stopping, log });
     } catch (error) {
       throw await asPermissionFault(owner, error);
     }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { Logger } from 'pino';
 import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
 import { type Sql, sqlState } from './connection.ts';
@@ -58,6 +59,8 @@ type Migrating = {
   stopping?: AbortSignal | undefined;
   /** How often a migration waits for a table's lock. */
   attempts?: number;
+  /** Told what the start does and waits for. It can take an hour, in which nothing else is logged or answered. */
+  log?: Pick<Logger, 'info'> | undefined;
 };
 
 /**
@@ -71,16 +74,19 @@ type Migrating = {
  */
 export async function migrate(
   sql: Sql,
-  { folder = ownFolder, stopping, attempts = lockAttempts }: Migrating = {},
+  { folder = ownFolder, stopping, attempts = lockAttempts, log }: Migrating = {},
 ): Promise<string[]> {
-  return inTurn(sql, stopping, async () => {
+  const work = async () => {
     if (await isHalfRestored(sql)) await giveToOwner(sql);
     await sql`create table if not exists schema_migrations (name text primary key, applied_at timestamptz default now())`;
     const { pending, ahead } = await compareMigrations(sql, folder);
     if (ahead.length > 0) throw new StartFault(newerSchema(ahead));
+    if (pending.length > 0) log?.info({ migrations: pending.length, last: pending.at(-1) }, 'migrating the database');
     for (const name of pending) await apply(sql, join(folder, name), attempts);
+    if (pending.length > 0) log?.info('the database is migrated');
     return pending;
-  });
+  };
+  return inTurn(sql, stopping, work, () => log?.info('waiting for another node, which prepares the database'));
 }
 
 /**
@@ -88,11 +94,17 @@ export async function migrate(
  *
  * @param sql one connection, which is not shared by a pooler
  * @param stopping ends the wait for the others
+ * @param onWait is called once if there is another
  * @throws StartFault if another process takes longer than a migration may
  * @throws the reason of `stopping`
  */
-export async function inTurn<T>(sql: Sql, stopping: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-  await takeTurn(sql, stopping);
+export async function inTurn<T>(
+  sql: Sql,
+  stopping: AbortSignal | undefined,
+  work: () => Promise<T>,
+  onWait: () => void = () => {},
+): Promise<T> {
+  await takeTurn(sql, stopping, onWait);
   try {
     return await work();
   } finally {
@@ -108,11 +120,12 @@ export const newerSchema = (ahead: string[]): string =>
  * Takes the lock, so that two nodes never migrate at once; the second one then finds everything done. It polls instead
  * of waiting in a statement, because an index that is built concurrently waits for every older statement to end.
  */
-async function takeTurn(sql: Sql, stopping?: AbortSignal): Promise<void> {
+async function takeTurn(sql: Sql, stopping: AbortSignal | undefined, onWait: () => void): Promise<void> {
   const deadline = performance.now() + migrationSeconds * 1000;
-  while (performance.now() < deadline) {
+  for (let isFirst = true; performance.now() < deadline; isFirst = false) {
     const [row] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${migrationLock}) as mine`;
     if (row?.mine) return;
+    if (isFirst) onWait();
     await pause(turnPauseMs, stopping);
     stopping?.throwIfAborted();
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openOwner, type Sql } from '../../src/db/connection.ts';
-import { compareMigrations, migrate } from '../../src/db/migrate.ts';
+import { compareMigrations, migrate, migrationLock } from '../../src/db/migrate.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { StartFault } from '../../src/lib/start-fault.ts';
 import { testDatabase } from '../support/database.ts';
@@ -50,6 +50,22 @@ test('three nodes that start at once on an empty database → one migrates it, a
   assert.deepEqual(await compareMigrations(owners[0] as Sql), { pending: [], ahead: [] });
   const applied = ran.flat();
   assert.equal(new Set(applied).size, applied.length, 'no migration ran twice');
+});
+
+test('a start that migrates, or waits for another node that does → says so, and the next one says nothing', async () => {
+  const [owner, other] = (await emptyDatabase(2)) as [Sql, Sql];
+  const told: string[] = [];
+  const log = { info: (...words: unknown[]) => void told.push(String(words.at(-1))) };
+  const how = { folder: version(first), log };
+  await other`select pg_advisory_lock(${migrationLock})`;
+  const migrating = migrate(owner, how);
+  await until(() => told.length > 0, 'the line about the wait');
+  await other`select pg_advisory_unlock(${migrationLock})`;
+  await migrating;
+  const lines = ['waiting for another node, which prepares the database', 'migrating the database'];
+  assert.deepEqual(told, [...lines, 'the database is migrated']);
+  await migrate(other, how);
+  assert.equal(told.length, 3);
 });
 
 test('a newer version has added to the schema → this one starts; it has removed from it → this one refuses', async () => {
