@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { audit, theService } from '../../src/audit/write.ts';
+import { newToken } from '../../src/auth/token.ts';
 import type { Context } from '../../src/context.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { readPartner } from '../../src/partners/read.ts';
@@ -187,6 +190,16 @@ test('the branding › a form with files is parsed only for who is signed in and
   assert.equal(await send(3, { cookie }), 303);
   assert.equal(parsed.mock.callCount(), 1);
   assert.deepEqual(await acts(partner.id), []);
+});
+
+test('the branding › of somebody who is not signed in no form with files is received: the answer comes before it', async () => {
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+  const head = 'POST /portal/settings/look HTTP/1.1\r\nHost: localhost\r\nCookie: portal-session=';
+  const type = 'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1900000';
+  socket.write(`${head}${newToken()}\r\n${type}\r\n\r\n--b\r\n`);
+  const [answer] = await once(socket, 'data');
+  socket.destroy();
+  assert.match(String(answer), /^HTTP\/1\.1 303 .*\r\nlocation: \/portal\/sign-in\?unsaved\r\n/s);
 });
 
 test('the team › invited by mail, another role, removed at once and let in again', async () => {

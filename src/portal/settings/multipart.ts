@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../../errors.ts';
 import { areStorable } from '../../lib/text/storable.ts';
@@ -12,10 +13,16 @@ const maxBoundaries = 20;
 export type MultipartFields = Record<string, string | Buffer>;
 
 /**
- * Lets the routes of a scope accept forms with files. Parsing is expensive, so the body stays raw until the sender is
- * known and `multipartFields` is called.
+ * Lets the routes of a scope accept forms with files. Of somebody who is not signed in no body is received, because
+ * anybody could make the process hold many. Parsing is expensive, so the body stays raw until `multipartFields` is
+ * called.
  */
-export function takeMultipart(app: FastifyInstance): void {
+export function takeMultipart(app: FastifyInstance, isSignedIn: (request: FastifyRequest) => Promise<boolean>): void {
+  app.addHook('preParsing', async (request, _reply, payload) => {
+    if (await isSignedIn(request)) return payload;
+    // Fastify compares the length of what it reads with the header.
+    return Object.assign(Readable.from([]), { receivedEncodedLength: Number(request.headers['content-length'] ?? 0) });
+  });
   app.addContentTypeParser(
     'multipart/form-data',
     { parseAs: 'buffer', bodyLimit: maxBytes },
