@@ -53,6 +53,7 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
     body: html`
       <h1>${page.heading ?? dotAtEnd(page.title)}</h1>
       ${typedAgainNotice(words)}
+      ${noConnectionNotice(words)}
       ${page.body}
     `,
   });
@@ -103,6 +104,10 @@ function navigation({ home, places, path, under, modeSwitch, user, aside, brandi
     </header>
   `;
 }
+
+/** The notice that browser code shows on a live page which hears of no changes (`islands/lib/regions.ts`). */
+export const noConnectionNotice = (words: Words): Html =>
+  html`<p class="notice attention" role="status" data-no-connection hidden>${commonTexts(words).app.noConnection}</p>`;
 
 /** A message beside the heading after a change. `?done=` names its text; a reload does not repeat it. */
 export function notice(kind: 'paid' | 'attention', text: Html | string): Html {

@@ -35,8 +35,8 @@ async function listen(session: string, requestId: string): Promise<() => Promise
   };
 }
 
-/** The page of a request that hears of nothing any more, over a connection that died silently, and the request's id. */
-async function deafPage(path: (id: string) => string) {
+/** The page of a request, over a network that can fail. */
+async function livePage(path: (id: string) => string) {
   const { ctx, scope, merchant, url } = fixtures;
   const row = await fixtures.request();
   const proxy = await startProxy(url);
@@ -48,6 +48,17 @@ async function deafPage(path: (id: string) => string) {
   const heard = page.waitForResponse((answer) => answer.url().includes('/dashboard/events'));
   await page.goto(new URL(path(row.id), proxy.url).href);
   await heard;
+  const close = async () => {
+    await context.close();
+    await proxy.close();
+  };
+  return { page, context, proxy, row, value, close };
+}
+
+/** The page of a request that hears of nothing any more, over a connection that died silently. */
+async function deafPage(path: (id: string) => string) {
+  const { ctx, scope } = fixtures;
+  const { page, proxy, row, value, close } = await livePage(path);
   const other = await listen(value, row.id);
   // The page asks once at the start. Its timers stand still until they are moved.
   const renewed = page.waitForResponse((answer) => answer.url() === page.url());
@@ -57,10 +68,6 @@ async function deafPage(path: (id: string) => string) {
   await openRequest(ctx, scope, row.id);
   await other(); // what the page was sent meanwhile is lost
   proxy.behave('forward');
-  const close = async () => {
-    await context.close();
-    await proxy.close();
-  };
   return { page, close };
 }
 
@@ -114,5 +121,30 @@ test('a page asks for its content over a connection that died silently → it as
     await page.clock.fastForward(1_000);
     return (await shown.count()) > 0;
   }, 'the page asks again');
+  await close();
+});
+
+test('the cashier’s device loses its network, or the server is gone for long → the screen says so until it is back', async () => {
+  const { page, context, proxy, close } = await livePage((id) => `/dashboard/cashier/${id}`);
+  const notice = page.getByText('No connection right now');
+  await context.setOffline(true);
+  await notice.waitFor();
+  await context.setOffline(false);
+  await notice.waitFor({ state: 'hidden' });
+
+  proxy.behave('hang up');
+  const lost = page.waitForEvent('requestfailed', (request) => request.url().includes('/dashboard/events'));
+  proxy.disconnect();
+  await lost;
+  assert.equal(await notice.isVisible(), false, 'a server that restarts is back sooner');
+  await until(async () => {
+    await page.clock.fastForward(20_000);
+    return notice.isVisible();
+  }, 'the page says that it has no connection');
+  proxy.behave('forward');
+  await until(async () => {
+    await page.clock.fastForward(5_000);
+    return !(await notice.isVisible());
+  }, 'the page has its connection again');
   await close();
 });

@@ -8,6 +8,7 @@ import { hiddenField, isWrong, largeAmount, qr, stateLine } from '../../ui/compo
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { sendPage } from '../../web/layout.ts';
+import { noConnectionNotice } from '../../web/shell.ts';
 import { dashboardEventsPath } from '../live.ts';
 import { type Payment, readPayment } from '../payments/payment.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
@@ -41,6 +42,7 @@ async function send(ctx: Context, visit: MerchantVisit, status: number, body: Ht
     body: html`
       <div class="cashier">
         <h1 class="quiet">${nameOf(merchant) ?? dashboardTexts(words).cashier.title}</h1>
+        ${noConnectionNotice(words)}
         ${body}
       </div>
     `,

@@ -116,6 +116,17 @@ for (const end of ['focusout', 'toggle']) document.addEventListener(end, () => w
 
 let events: EventSource | undefined;
 let heardAt = 0;
+/** Since when the connection is lost; null while it is not. Short losses, as when a server restarts, are not shown. */
+let lostAt: number | null = null;
+const lossShownMs = 15_000;
+
+/** Says that a page that looks alive is not: a cashier would wait for a payment that has long arrived. */
+function showConnection(): void {
+  const notice = document.querySelector<HTMLElement>('[data-no-connection]');
+  const isLost = !navigator.onLine || (lostAt !== null && Date.now() - lostAt >= lossShownMs);
+  if (notice) notice.hidden = !isLost;
+}
+
 let retryMs = firstRetryMs;
 
 function connect(address: string): void {
@@ -134,12 +145,15 @@ function connect(address: string): void {
   // Changes may have been missed while the connection was lost.
   own.addEventListener('open', () => {
     hear();
+    lostAt = null;
+    showConnection();
     retryMs = firstRetryMs;
     soon();
   });
   // The session has ended, or the user's role has changed.
   own.addEventListener('over', leave);
   own.addEventListener('error', () => {
+    lostAt ??= Date.now();
     if (own.readyState !== EventSource.CLOSED) return;
     soon();
     setTimeout(() => events === own && connect(address), retryMs);
@@ -151,12 +165,17 @@ function connect(address: string): void {
 function follow(address: string): void {
   const check = () => {
     const isSilent = events?.readyState === EventSource.OPEN && Date.now() - heardAt > silentMs;
-    if (isSilent && !document.hidden) connect(address);
+    if (isSilent && !document.hidden) {
+      lostAt ??= Date.now();
+      connect(address);
+    }
+    showConnection();
   };
   connect(address);
   setInterval(check, tickMs);
   document.addEventListener('visibilitychange', check);
   addEventListener('online', () => connect(address));
+  addEventListener('offline', showConnection);
   addEventListener('pagehide', () => events?.close());
   addEventListener('pageshow', ({ persisted }) => persisted && connect(address));
 }

@@ -53,6 +53,8 @@ export const de: CommonTexts<'de'> = {
     chartOf: 'Diagramm: {title}',
     typedAgain:
       'Was Sie eingegeben haben, ist wieder da, aber noch nicht gespeichert. Prüfen Sie es und senden Sie es dann ab.',
+    noConnection:
+      'Im Moment besteht keine Verbindung, daher ist diese Seite vielleicht nicht aktuell. Sie aktualisiert sich von selbst, sobald die Verbindung wieder da ist.',
   },
   errors: {
     notFound: 'Seite nicht gefunden',

@@ -53,6 +53,8 @@ export const en = {
     chartOf: 'Chart: {title}',
     /** After a sign-in, where a form was left when the session ended. */
     typedAgain: 'What you typed is back, but not saved yet. Check it, then submit it.',
+    noConnection:
+      'No connection right now, so this page may be out of date. It updates itself once the connection is back.',
   },
   errors: {
     notFound: 'Page not found',

@@ -56,6 +56,8 @@ export const es: CommonTexts<'es'> = {
     figures: 'Ver como tabla',
     chartOf: 'Gráfico: {title}',
     typedAgain: 'Lo que escribió está de nuevo aquí, pero aún no se ha guardado. Revíselo y envíelo.',
+    noConnection:
+      'Ahora no hay conexión, así que esta página puede no estar al día. Se actualizará sola cuando vuelva la conexión.',
   },
   errors: {
     notFound: 'Página no encontrada',

@@ -56,6 +56,8 @@ export const fr: CommonTexts<'fr'> = {
     figures: 'Afficher en tableau',
     chartOf: 'Graphique : {title}',
     typedAgain: 'Votre saisie est de retour, mais elle n’est pas encore enregistrée. Vérifiez-la, puis envoyez-la.',
+    noConnection:
+      'Il n’y a pas de connexion pour le moment : cette page n’est peut-être pas à jour. Elle se mettra à jour dès que la connexion sera rétablie.',
   },
   errors: {
     notFound: 'Page introuvable',

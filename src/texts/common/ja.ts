@@ -52,6 +52,8 @@ export const ja: CommonTexts<'ja'> = {
     figures: '表で表示',
     chartOf: 'グラフ：{title}',
     typedAgain: '入力した内容を元に戻しましたが、まだ保存されていません。確認してから送信してください。',
+    noConnection:
+      '現在接続がないため、このページの内容は最新でない可能性があります。接続が戻ると自動的に更新されます。',
   },
   errors: {
     notFound: 'ページが見つかりません',

@@ -56,6 +56,8 @@ export const pt: CommonTexts<'pt'> = {
     figures: 'Mostrar como tabela',
     chartOf: 'Gráfico: {title}',
     typedAgain: 'O que você digitou está de volta, mas ainda não foi salvo. Confira e envie.',
+    noConnection:
+      'Sem conexão no momento, então esta página pode estar desatualizada. Ela se atualiza sozinha quando a conexão voltar.',
   },
   errors: {
     notFound: 'Página não encontrada',
