@@ -10,10 +10,12 @@ import { defaultWallet } from '../sandbox/wallet.ts';
 import { sandboxChain } from './chain.ts';
 import { type Arguments, type Command, UsageFault, word } from './command.ts';
 
+/** Finds a request by its pay link or its ID. */
 async function findRequest(ctx: Context, args: Arguments): Promise<{ scope: Scope; id: string }> {
-  const id = word(args, 0, 'The request ID').toLowerCase();
+  const named = word(args, 0, 'The pay link of a request, or its ID');
+  const id = (/\/([0-9a-f-]{36})\/?$/i.exec(named)?.[1] ?? named).toLowerCase();
   const scope = isUuid(id) ? await scopeOfRequest(ctx.db, id) : null;
-  if (!scope) throw new Error(`There is no request ${id}.`);
+  if (!scope) throw new Error(`There is no request ${named}.`);
   return { scope, id };
 }
 
@@ -54,13 +56,13 @@ async function pay(ctx: Context, args: Arguments): Promise<{ tx_hash: string }> 
 export const paymentCommands: Command[] = [
   {
     name: 'sandbox pay',
-    usage: '<request_id> [--usdc-micro N] [--private-key 0x…] [--untagged]',
+    usage: '<pay link or ID> [--usdc-micro N] [--private-key 0x…] [--untagged]',
     summary: 'Pays a request on the local chain with a real USDC transfer; --untagged leaves out the reference.',
     run: pay,
   },
   {
     name: 'sandbox expire',
-    usage: '<request_id>',
+    usage: '<pay link or ID>',
     summary: 'Expires a waiting request now.',
     run: async (ctx, args) => {
       if (!ctx.config.sandbox) throw new Error('Only a sandbox can expire a request early.');

@@ -56,9 +56,9 @@ async function whenCharged(ctx: Context, { scope, facts }: CustomersPlan): Promi
   return allowedAt > now ? `from ${allowedAt.toISOString()}, when the agreement allows it` : 'within a few seconds';
 }
 
-/** Finds a plan by its link or its id. */
+/** Finds a plan by its link or its ID. */
 async function findPlan(ctx: Context, args: Arguments): Promise<CustomersPlan> {
-  const named = word(args, 0, 'The link of a plan, or its id');
+  const named = word(args, 0, 'The link of a plan, or its ID');
   const id = (/\/plans\/([0-9a-f-]{36})(?:\/|$)/i.exec(named)?.[1] ?? named).toLowerCase();
   const scope = isUuid(id) ? await scopeOfPlan(ctx.db, id) : null;
   const facts = scope && (await readPlanFacts(ctx, scope, id));

@@ -11,6 +11,7 @@ import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import { browseUnmatched } from '../../src/payments/unmatched/browse.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
+import { payPageUrl } from '../../src/requests/render.ts';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 
@@ -316,7 +317,8 @@ test('ten turns of the loops at once → one result and one event for each reque
 test('sandbox expire › a waiting request expires now; a paid one is left alone', async () => {
   const expire = paymentCommands.find(({ name }) => name === 'sandbox expire');
   const request = await fixtures.request();
-  const answer = await expire?.run(fixtures.ctx, { words: [request.id], options: {} });
+  const link = payPageUrl(fixtures.ctx.config, request.id);
+  const answer = await expire?.run(fixtures.ctx, { words: [link], options: {} });
   assert.equal(answer?.status, 'expired');
   await fixtures.pay(request);
   await fixtures.turn();
