@@ -24,7 +24,8 @@ const advice: Record<Exclude<ErrorCode, 'malformed_text'>, string> = {
   invalid_request: 'Read `details`: it lists every invalid field with a message.',
   invalid_idempotency_key: 'Use a key of 32 to 64 characters.',
   customer_name_required: 'Send `customer_name`.',
-  currency_mismatch: 'Leave `fiat_currency_code` out, or send the response’s `expected_fiat_code`.',
+  currency_mismatch:
+    'Give the amount in `expected_fiat_code`. Do not just change the code: 1250 is 12.50 euros, but 1,250 yen.',
   expiry_not_allowed: 'Use one of the response’s `allowed_expiry_minutes`.',
   merchant_disabled: 'Ask the operator, or enable the merchant in the portal.',
   merchant_mode_mismatch: 'Use a key for the merchant’s mode.',
@@ -111,8 +112,11 @@ response was lost, look for yours in \`GET /api/v1/accounts\` first.
 # Currencies
 
 All requests of a merchant are in its \`display_currency\`: the one that you gave it or, without one, yours (in the portal under
-**Settings**). Merchants can change it in their dashboard. The currencies that have an exchange rate can be used. The portal
-lists them under **Merchants**, where you create one; \`POST /api/v1/accounts\` with any other answers 400 and lists them too.
+**Settings**). Merchants can change it in their dashboard. So send the currency of your amount as \`fiat_currency_code\`: if the
+merchant's is another one by then, the call is refused, and nobody is asked for 1,250 yen in place of 12.50 euros.
+
+Every currency with an exchange rate can be used. The portal lists them under **Merchants**, where you create one;
+\`POST /api/v1/accounts\` with any other answers 400 and lists them too.
 
 # States
 

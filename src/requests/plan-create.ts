@@ -44,7 +44,12 @@ export function planCreate(ctx: Context, caller: Caller, facts: CreateFacts, cal
   const meant = facts.merchant?.currency ?? (typeof code === 'string' ? code : null);
   const faults = [
     ...explainAmount(call.faults, call.body.fiat_amount_int, meant),
-    ...currencyFaults('fiat_currency_code', code, facts.currency_known, 'leave it out to use the merchant’s currency'),
+    ...currencyFaults(
+      'fiat_currency_code',
+      code,
+      facts.currency_known,
+      'give the amount in the merchant’s currency, and leave this field out',
+    ),
   ];
   if (faults.length > 0) throw refuseFields(faults);
   const fields = call.body as CreateFields;

@@ -120,7 +120,8 @@ export function judgeCreate(
     throw refuse('merchant_onboarding_incomplete', {}, unpayableText);
   if (merchant.disabled) throw refuse('merchant_disabled');
   if (fields.fiat_currency_code !== undefined && fields.fiat_currency_code !== merchant.currency) {
-    const sentence = `The currency of this merchant is ${merchant.currency}: send it as fiat_currency_code, or send none.`;
+    const instead = 'give fiat_amount_int in it, and this fiat_currency_code or none';
+    const sentence = `The currency of this merchant is ${merchant.currency}: ${instead}.`;
     throw refuse('currency_mismatch', { expected_fiat_code: merchant.currency }, sentence);
   }
   const { wallet, currency } = merchant;

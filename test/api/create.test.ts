@@ -134,10 +134,10 @@ for (const [field, values] of Object.entries(invalid)) {
   }
 }
 
-test('POST create › a currency without a rate → 400 that says to leave it out', async () => {
+test('POST create › a currency without a rate → 400 that says to use the merchant’s', async () => {
   const answer = await create({ fiat_currency_code: 'KPW' });
   assertInvalid(answer, 'fiat_currency_code');
-  assert.match(answer.json.message, /; leave it out to use the merchant’s currency\.$/);
+  assert.match(answer.json.message, /; give the amount in the merchant’s currency, and leave this field out\.$/);
 });
 
 test('POST create › a whole number written as a float is an int; one out of range is refused', async () => {
@@ -349,7 +349,7 @@ test('POST create › the sentence of an error says what is wrong without its ot
     [{ metadata: { ['k'.repeat(41)]: '' } }, 'metadata has an invalid key: each must be at most 40 characters long.'],
     [
       { fiat_currency_code: 'USD' },
-      'The currency of this merchant is EUR: send it as fiat_currency_code, or send none.',
+      'The currency of this merchant is EUR: give fiat_amount_int in it, and this fiat_currency_code or none.',
     ],
   ];
   for (const [fields, message] of bodies) {
