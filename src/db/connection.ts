@@ -43,6 +43,8 @@ export type Database = {
   /** Both pools, for observers of statements. */
   pools: readonly Sql[];
   room: Room;
+  /** Whether a list would be read from a standby now; absent without one. */
+  readsApart?(): Promise<boolean>;
   /** The proof of a scope for the database, in hex. */
   prove(scope: Scope): string;
   close(): Promise<void>;

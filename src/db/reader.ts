@@ -147,6 +147,11 @@ export function withReader(primary: Database, reader: Database, onUnused: OnUnus
   return {
     ...primary,
     reading,
+    readsApart: () =>
+      whyUnused(primary, reader).then(
+        (why) => why === null,
+        () => false,
+      ),
     read: (scope, ask) =>
       reading(scope, async (tx) => {
         const [, rows] = await Promise.all([tx`select ${planOnce}`.execute(), ask(tx)]);

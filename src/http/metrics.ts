@@ -34,6 +34,7 @@ export function openRegistry(ctx: Context): Registry {
       },
     });
   databaseGauge(ctx, registry);
+  readerGauge(ctx, registry);
   clockGauge(ctx, registry);
   // What was read last of a chain that was removed from CHAINS_FILE would stand there for ever.
   const chainIds = allChains(ctx.chains).map(({ chainId }) => String(chainId));
@@ -102,6 +103,20 @@ function databaseGauge(ctx: Context, registry: Registry): void {
     registers: [registry],
     collect() {
       this.set(isFull(ctx.db) ? 1 : 0);
+    },
+  });
+}
+
+/** Nothing fails without the standby, so only this tells that the primary does its work. */
+function readerGauge({ db }: Context, registry: Registry): void {
+  const { readsApart } = db;
+  if (!readsApart) return;
+  new Gauge({
+    name: 'quittance_reader_up',
+    help: 'Whether lists are read from the standby of DATABASE_READ_URL: it answers, and is not behind',
+    registers: [registry],
+    async collect() {
+      this.set((await inTime(readsApart()).catch(() => false)) ? 1 : 0);
     },
   });
 }

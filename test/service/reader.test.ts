@@ -6,6 +6,7 @@ import { ensureLogins } from '../../src/db/logins.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { readerWaits, type Unused, withReader } from '../../src/db/reader.ts';
 import { identifiers } from '../../src/db/sql.ts';
+import { buildMetricsServer } from '../../src/http/health.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
 import { send } from '../support/api/client.ts';
@@ -163,6 +164,7 @@ test('a standby that is behind → the primary answers with the change; once it 
   await makeRequest(primary, scope, merchant);
   await assertSays(node, scope, 'behind', 1);
   const told = await diagnose(cluster.standby.url);
+  assert.equal(await upIn(node.db), '0');
   assert.deepEqual(
     [told.state, told.advice.split('.')[0]],
     ['attention', 'The standby of DATABASE_READ_URL is behind'],
@@ -170,6 +172,8 @@ test('a standby that is behind → the primary answers with the change; once it 
   await cluster.onStandby((sql) => sql`select pg_wal_replay_resume()`);
   await until(async () => (await look(node.db, scope)).standby, 'the standby answers again');
   assert.equal(node.said.at(-1), null);
+  await until(async () => (await upIn(node.db)) === '1', 'the metric to say so');
+  assert.equal(await upIn(primary), undefined, 'a node without a reader');
 });
 
 test('work that the standby refuses as a change → runs on the primary', async () => {
@@ -210,6 +214,15 @@ test('a standby that stalls, connections and all → the primary answers while t
     signal('SIGCONT');
   }
 });
+
+/** What a node with this database reports about its reader in `/metrics`. */
+async function upIn(db: Database): Promise<string | undefined> {
+  const config = testConfig({ metrics: { host: '', port: 0, token: null } });
+  const server = await buildMetricsServer(testContext(db, { config, chains: { test: [], live: [] } }));
+  const { body } = await server.inject({ url: '/metrics' });
+  await server.close();
+  return /^quittance_reader_up (\d)$/m.exec(body)?.[1];
+}
 
 /** What `doctor` reports about a reader. */
 async function diagnose(url: string): Promise<{ check: string; state: string; advice: string }> {
