@@ -129,7 +129,11 @@ function readFrom(primary: Database, reader: Database, onUnused: OnUnused): Data
   };
 }
 
-/** Why a list would not be read from a reader now; null if it would. Throws the reader's error if it does not answer. */
+/**
+ * Why a list would not be read from a reader now; null if it would.
+ *
+ * @throws the reader's error if it does not answer
+ */
 export async function whyUnused(primary: Database, reader: Database): Promise<Unused | null> {
   const position = await positionOf(primary);
   try {
