@@ -67,6 +67,17 @@ test('Terms that were changed on their way, of another plan, or replayed after t
   fixtures.clock.forward(31 * 60_000);
   assert.equal((await fixtures.post(plan, 'allowance', signed)).fault, 'stale');
   fixtures.clock.forward(-31 * 60_000);
+  const { sql } = fixtures.db;
+  const switches = [
+    (off: boolean) => sql`update merchants set disabled_by_operator = ${off} where id = ${fixtures.merchant.id}`,
+    (off: boolean) =>
+      sql`update partners set disabled_at = ${off ? new Date() : null} where id = ${fixtures.partner.id}`,
+  ];
+  for (const set of switches) {
+    await set(true);
+    assert.equal((await fixtures.post(plan, 'agree', signed)).fault, 'stale');
+    await set(false);
+  }
   assert.deepEqual(await fixtures.mandatesOf(plan), await fixtures.mandatesOf(other));
 });
 

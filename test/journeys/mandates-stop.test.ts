@@ -7,7 +7,7 @@ import { walletJson } from '../../src/chain/typed-data.ts';
 import { localSigner } from '../../src/config/relayer.ts';
 import { eraseCustomer } from '../../src/customers/erase.ts';
 import { buildServer } from '../../src/http/server.ts';
-import { dayMs } from '../../src/lib/durations.ts';
+import { dayMs, minuteMs } from '../../src/lib/durations.ts';
 import { endPlan } from '../../src/plans/change.ts';
 import { byLink } from '../../src/plans/collection-form.ts';
 import { endOutdated } from '../../src/plans/mandates/outdated.ts';
@@ -419,6 +419,7 @@ test('The link alone reveals no sum of a payer’s agreements, and changes no al
     [{ ...signed, charges: '1' }, 'bad_signature'],
     [{ ...signed, until: new Date(new Date(signed.until ?? '').getTime() - 1000).toISOString() }, 'bad_signature'],
     [{ ...signed, until: new Date(0).toISOString() }, 'stale'],
+    [{ ...signed, until: new Date(fixtures.clock.now().getTime() + 31 * minuteMs).toISOString() }, 'stale'],
   ] as const) {
     for (const name of ['raise-step', 'raise']) {
       const { status: _, ...answer } = await fixtures.post(plan, name, fields);
