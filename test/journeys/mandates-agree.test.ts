@@ -75,8 +75,9 @@ test('Terms that were changed on their way, of another plan, or replayed after t
   ];
   for (const set of switches) {
     await set(true);
-    assert.equal((await fixtures.post(plan, 'agree', signed)).fault, 'stale');
+    const { fault } = await fixtures.post(plan, 'agree', signed);
     await set(false);
+    assert.equal(fault, 'stale');
   }
   assert.deepEqual(await fixtures.mandatesOf(plan), await fixtures.mandatesOf(other));
 });
