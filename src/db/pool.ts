@@ -34,8 +34,8 @@ export type Opening = {
 };
 
 /**
- * When a statement last failed because a disk of the server was full, by `performance.now()`; -Infinity before. Pools of
- * one server share it.
+ * When a statement last failed because a disk of the server was full, by `performance.now()`; -Infinity before. Pools
+ * of one server share it.
  */
 export type Room = { fullAtMs: number };
 

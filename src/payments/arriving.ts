@@ -20,8 +20,8 @@ const pendingOf = (sql: Sql | Tx, from: Fragment, which: Fragment) => sql`
 const equals = (sql: Sql | Tx, column: Fragment, to: Fragment) => sql`${column} between ${to} and ${to}`;
 
 /**
- * Whether a transfer `t` may be late enough to pay a request `r` by its amount. An earlier one never is, however long it
- * waits to be matched: while CHAINS_FILE lacks its chain, nobody matches it.
+ * Whether a transfer `t` may be late enough to pay a request `r` by its amount. An earlier one never is, however long
+ * it waits to be matched: while CHAINS_FILE lacks its chain, nobody matches it.
  */
 const isLateEnough = (sql: Sql | Tx) => sql`
   t.block_time >= date_trunc('second', coalesce(r.made_at, r.created_at)) - ${producerSkewMs} * interval '1 ms'`;
