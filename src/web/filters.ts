@@ -7,6 +7,7 @@ import { linkWith } from './query.ts';
 /** A filter of a list. Its value is in the query. */
 export type Filter =
   | { kind: 'choice'; name: string; label: string; options: [value: string, label: string][] }
+  /** A date is a day in UTC, although browser code shows times in the reader's zone; its label says so. */
   | { kind: 'text' | 'date'; name: string; label: string; hint?: string }
   /** A filter by an ID that was chosen on another page, with a name for people. It can only be removed. */
   | { kind: 'chosen'; name: string; label: string; shown: string };
@@ -67,13 +68,14 @@ function filterField(words: Words, filter: Exclude<Filter, { kind: 'chosen' }>, 
     const options: [string, string][] = [['', commonTexts(words).app.all], ...filter.options];
     return selectField({ name, id, label, options: optionList(options, value) });
   }
+  const isDate = filter.kind === 'date';
   return html`
     <div class="field">
-      <label for="${id}">${label}</label>
+      <label for="${id}">${isDate ? `${label} (UTC)` : label}</label>
       <input
         id="${id}"
         name="${name}"
-        type="${filter.kind === 'date' ? 'date' : 'search'}"
+        type="${isDate ? 'date' : 'search'}"
         value="${value}"
         placeholder="${filter.hint}"
       >

@@ -118,7 +118,13 @@ test('The list is filtered by state and day, in the address, and paged by cursor
   assert.deepEqual(idsOn((await visitor.open('/dashboard/payments?state=paid')).html), []);
   const dayOf = (at: Date) => at.toISOString().slice(0, 10);
   const days = `since=${dayOf(began)}&until=${dayOf(new Date())}`; // one, except at midnight
-  assert.equal(idsOn((await visitor.open(`/dashboard/payments?${days}`)).html).length, 50);
+  const ofToday = (await visitor.open(`/dashboard/payments?${days}`)).html;
+  assert.equal(idsOn(ofToday).length, 50);
+  assert.match(
+    ofToday,
+    /<label for="filter-since">From \(UTC\)<\/label>/,
+    'the times beside it are in the reader’s zone',
+  );
   assert.deepEqual(idsOn((await visitor.open('/dashboard/payments?until=2020-01-01')).html), []);
 
   const seen: string[] = [];
