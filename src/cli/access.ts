@@ -109,10 +109,15 @@ const switchMerchant = (disabled: boolean) => async (ctx: Context, args: Argumen
 
 async function createKey(ctx: Context, args: Arguments) {
   const partner = await mustReadPartner(ctx, option(args, 'partner'));
-  const wanted = typeof args.options.scopes === 'string' ? args.options.scopes.split(',') : [...scopeNames];
+  const wanted =
+    typeof args.options.scopes === 'string'
+      ? args.options.scopes.split(',').map((name) => name.trim())
+      : [...scopeNames];
   const unknown = wanted.filter((name) => !scopeNames.includes(name as ScopeName));
   if (unknown.length > 0)
-    throw new Error(`Unknown scopes: ${unknown.join(', ')}. The known scopes are ${scopeNames.join(', ')}.`);
+    throw new Error(
+      `Unknown scopes: ${unknown.map((name) => `"${name}"`).join(', ')}. The known scopes are ${scopeNames.join(', ')}.`,
+    );
   const scope = scopeOf(partner.id, testModeOption(args));
   const name = optionalOption(args, 'name');
   if (name !== null && (name.trim() === '' || [...name].length > maxKeyName))
