@@ -314,6 +314,11 @@ test('cancel › a developer cancels a request, which is logged; an opened one s
   const kept = await fixtures.db
     .sql`select from audit_log where action = 'request.cancelled' and object_id = ${other.id}`;
   assert.equal(kept.length, 0);
+
+  const paid = await fixtures.request();
+  await fixtures.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
+  const { html } = await developer.open(`/portal/requests/${paid.id}`);
+  assert.doesNotMatch(html, /Cancel request/, 'not offered once a payment was seen');
 });
 
 test('cancel › a form of another site, or of another partner, changes nothing', async () => {
