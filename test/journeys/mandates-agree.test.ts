@@ -79,6 +79,9 @@ test('Terms that were changed on their way, of another plan, or replayed after t
     await set(false);
     assert.equal(fault, 'stale');
   }
+  await sql`
+    update plans set state = 'ended', ended_at = now(), next_on = null, due_at = null where id = ${plan.id}`;
+  assert.equal((await fixtures.post(plan, 'agree', signed)).fault, 'stale');
   assert.deepEqual(await fixtures.mandatesOf(plan), await fixtures.mandatesOf(other));
 });
 
