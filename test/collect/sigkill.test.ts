@@ -11,6 +11,7 @@ import type { NodeWork } from '../support/payments/collect-node.ts';
 import { liveAndDie } from '../support/payments/mortal.ts';
 import {
   chargedOnChain,
+  comingYear,
   datesUntil,
   forgetHolds,
   letRequestsLast,
@@ -21,8 +22,8 @@ import {
 import { randomFrom } from '../support/random.ts';
 
 const seed = Number(process.env.CRASH_SEED ?? randomInt(2 ** 31));
-const firstDay = '2027-01-31';
-const lastDay = '2027-03-31';
+const firstDay = `${comingYear}-01-31`;
+const lastDay = `${comingYear}-03-31`;
 /** A process does what is due in about this time. */
 const turnMs = 250;
 
@@ -62,7 +63,7 @@ test('SIGKILL at any moment of two months of charges → each date is charged ex
     for (const details of [
       { firstOn: firstDay },
       { firstOn: firstDay, period: 'week' },
-      { firstOn: '2027-02-07' },
+      { firstOn: `${comingYear}-02-07` },
     ] as const) {
       const plan = await of.plan(details);
       const payer = await of.payer(1_000_000_000n);
@@ -93,7 +94,7 @@ test('SIGKILL at any moment of two months of charges → each date is charged ex
     let count = 0;
     for (const { plan, payer } of plans) {
       const requests = await of.requests(plan);
-      const dates = datesUntil(plan, '2027-03-30');
+      const dates = datesUntil(plan, `${comingYear}-03-30`);
       assert.equal(requests.length, dates.length);
       for (const request of requests) {
         const amounts = charged.get(Buffer.from(request.reference).toString('hex'));

@@ -9,6 +9,7 @@ import { collectFixtures } from '../support/payments/collect-fixtures.ts';
 import { liveAndDie } from '../support/payments/mortal.ts';
 import {
   chargedOnChain,
+  comingYear,
   datesUntil,
   forgetHolds,
   letRequestsLast,
@@ -20,8 +21,9 @@ import { planOf } from '../support/plans.ts';
 import { randomFrom } from '../support/random.ts';
 
 const seed = Number(process.env.YEAR_SEED ?? randomInt(2 ** 31));
-const firstDay = '2027-01-31';
-const lastDay = '2028-01-30';
+const firstDay = `${comingYear}-01-31`;
+/** No plan has a date on it, in a leap year neither. */
+const lastDay = `${comingYear + 1}-01-28`;
 /** The most steps that one run of the loops takes with a handful of due charges. */
 const maxSteps = 160;
 
@@ -38,10 +40,10 @@ test(`A year of monthly, weekly and month-end plans, with kills between any two 
     await moveTo(of, clock.now(), tellClock);
     const plans: { plan: PlanRow; payer: { address: Hex }; late: boolean }[] = [];
     for (const [details, late] of [
-      [{ firstOn: '2027-02-15' }, false],
-      [{ firstOn: '2027-02-01', period: 'week' }, false],
-      [{ firstOn: '2027-01-31' }, false],
-      [{ firstOn: '2027-02-03' }, true],
+      [{ firstOn: `${comingYear}-02-15` }, false],
+      [{ firstOn: `${comingYear}-02-01`, period: 'week' }, false],
+      [{ firstOn: firstDay }, false],
+      [{ firstOn: `${comingYear}-02-03` }, true],
     ] as const) {
       const plan = await of.plan({ ...details, fiatInt: 1200 + plans.length });
       const payer = await of.payer(late ? 0n : 10_000_000_000n);

@@ -6,6 +6,9 @@ import { dateOf } from '../../../src/plans/rules.ts';
 import { passTime } from '../chain/relay-fixtures.ts';
 import type { CollectFixtures } from './collect-fixtures.ts';
 
+/** A year of which no day has begun: a chain's clock can be moved on, but not back. */
+export const comingYear = new Date().getUTCFullYear() + 1;
+
 /** A clock that stops until the test moves it. */
 export function standingClock(start: Date) {
   let nowMs = start.getTime();
