@@ -17,7 +17,7 @@ export const ar: DashboardTexts<'ar'> = {
   number: 'معرّف التاجر الخاص بك',
   through: 'عبر',
   noPayments: 'ستظهر مدفوعاتك هنا',
-  noPaymentsRest: 'حالما يطلب {partner} دفعة لك، يظهر الطلب هنا.',
+  noPaymentsRest: 'حالما تطلب أنت أو {partner} دفعة، يظهر الطلب هنا.',
   sessions: 'أماكن تسجيل دخولك',
   thisOne: 'هذا المتصفح',
   lastSeen: 'آخر استخدام {time} من {ip}',

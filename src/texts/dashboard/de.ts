@@ -19,7 +19,7 @@ export const de: DashboardTexts<'de'> = {
   number: 'Ihre Händler-ID',
   through: 'Über',
   noPayments: 'Hier erscheinen Ihre Zahlungen',
-  noPaymentsRest: 'Sobald {partner} eine Zahlung für Sie anfordert, erscheint sie hier.',
+  noPaymentsRest: 'Sobald Sie oder {partner} eine Zahlung anfordern, erscheint sie hier.',
   sessions: 'Wo Sie angemeldet sind',
   thisOne: 'Dieser Browser',
   lastSeen: 'Zuletzt verwendet {time} von {ip}',

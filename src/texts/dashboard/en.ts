@@ -16,7 +16,7 @@ export const en = {
   number: 'Your merchant ID',
   through: 'Via',
   noPayments: 'Your payments will appear here',
-  noPaymentsRest: 'As soon as {partner} requests a payment for you, it appears here.',
+  noPaymentsRest: 'As soon as you or {partner} request a payment, it appears here.',
   sessions: 'Where you are signed in',
   thisOne: 'This browser',
   lastSeen: 'Last used {time} from {ip}',

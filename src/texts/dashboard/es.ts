@@ -19,7 +19,7 @@ export const es: DashboardTexts<'es'> = {
   number: 'Su ID de comercio',
   through: 'A través de',
   noPayments: 'Aquí aparecerán sus pagos',
-  noPaymentsRest: 'En cuanto {partner} solicite un pago para usted, aparecerá aquí.',
+  noPaymentsRest: 'En cuanto usted o {partner} soliciten un pago, aparecerá aquí.',
   sessions: 'Sesiones abiertas',
   thisOne: 'Este navegador',
   lastSeen: 'Último uso: {time}, desde {ip}',

@@ -20,7 +20,7 @@ export const fr: DashboardTexts<'fr'> = {
   number: 'Votre ID de commerçant',
   through: 'Via',
   noPayments: 'Vos paiements s’afficheront ici',
-  noPaymentsRest: 'Dès que {partner} demande un paiement pour vous, il s’affiche ici.',
+  noPaymentsRest: 'Dès que vous ou {partner} demandez un paiement, il s’affiche ici.',
   sessions: 'Sessions ouvertes',
   thisOne: 'Ce navigateur',
   lastSeen: 'Dernière utilisation : {time}, depuis {ip}',

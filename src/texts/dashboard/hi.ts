@@ -17,7 +17,7 @@ export const hi: DashboardTexts<'hi'> = {
   number: 'आपकी व्यापारी ID',
   through: 'माध्यम',
   noPayments: 'आपके भुगतान यहाँ दिखेंगे',
-  noPaymentsRest: '{partner} जैसे ही आपके लिए भुगतान माँगेगा, वह यहाँ दिखेगा।',
+  noPaymentsRest: 'जैसे ही आप या {partner} भुगतान माँगेंगे, वह यहाँ दिखेगा।',
   sessions: 'आप कहाँ-कहाँ साइन इन हैं',
   thisOne: 'यह ब्राउज़र',
   lastSeen: 'पिछला उपयोग {time}, {ip} से',

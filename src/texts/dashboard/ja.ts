@@ -19,7 +19,7 @@ export const ja: DashboardTexts<'ja'> = {
   number: '加盟店 ID',
   through: '経由',
   noPayments: '支払いはここに表示されます',
-  noPaymentsRest: '{partner} があなたに代わって請求すると、ここに表示されます。',
+  noPaymentsRest: 'あなたまたは {partner} が請求すると、ここに表示されます。',
   sessions: 'サインイン中の場所',
   thisOne: 'このブラウザ',
   lastSeen: '最終利用 {time}、接続元 {ip}',

@@ -19,7 +19,7 @@ export const pt: DashboardTexts<'pt'> = {
   number: 'Seu ID de lojista',
   through: 'Via',
   noPayments: 'Seus pagamentos aparecerão aqui',
-  noPaymentsRest: 'Assim que {partner} criar uma cobrança para você, ela aparece aqui.',
+  noPaymentsRest: 'Assim que você ou {partner} criar uma cobrança, ela aparece aqui.',
   sessions: 'Onde você está conectado',
   thisOne: 'Este navegador',
   lastSeen: 'Último uso: {time}, de {ip}',
