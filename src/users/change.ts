@@ -91,7 +91,7 @@ async function change(
       const before = users.find(({ id }) => id === userId);
       if (isNoLonger(users, actor)) throw new AccessChanged();
       if (!before) throw new UserRefusal('user_unknown');
-      if (takesAway && team !== 'operators' && isLastOwner(users, userId)) throw new UserRefusal('last_owner');
+      if (takesAway && isLastOwner(users, userId)) throw new UserRefusal('last_owner');
       return { before, after: await updateUser(tx, partnerId, userId, to) };
     });
     if (done.after.disabled_at) await revokeSessionsOf(ctx, inner.db.sql, userId);

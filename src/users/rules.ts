@@ -8,7 +8,7 @@ export function emailFrom(text: string): string | null {
 
 type Owner = { id: string; role: string | null; disabled_at: Date | null };
 
-/** Whether the partner would have no owner who can sign in without this user. */
+/** Whether the partner would have no owner who can sign in without this user. Operators have no role, so no owner. */
 export function isLastOwner(users: Owner[], id: string): boolean {
   const owners = users.filter(({ role, disabled_at }) => role === 'owner' && disabled_at === null);
   return owners.length === 1 && owners[0]?.id === id;
