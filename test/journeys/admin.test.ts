@@ -30,12 +30,14 @@ after(() => app?.stop());
 
 const pages = [
   '',
+  '/search',
   '/partners',
   '/new-partner',
   '/users',
   '/merchants',
   '/rates',
   '/chains',
+  '/relayer',
   '/stuck',
   '/terms',
   '/audit',
