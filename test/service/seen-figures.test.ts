@@ -33,7 +33,9 @@ before(async () => {
     for (const kind of alarmKinds)
       await raiseAlarm(fixtures.db.sql, knownAlarm({ kind, subject: '31337', details: { chainId: 31337 } }));
     const token = 't'.repeat(24);
-    const env = { ...fixtures.env, RELAYER_KEYS: testRelayerKey, METRICS_TOKEN: token };
+    // No standby, but its figure is there.
+    const reader = { DATABASE_READ_URL: fixtures.env.DATABASE_URL };
+    const env = { ...fixtures.env, ...reader, RELAYER_KEYS: testRelayerKey, METRICS_TOKEN: token };
     const service = await startService(env);
     await new ApiClient(fixtures.db, service.url, fixtures.scope).list();
     let text = '';
