@@ -11,6 +11,10 @@ export const databaseId = (sql: Sql | Tx): Fragment => sql`
   (select concat_ws(' ', s.system_identifier, d.oid) from pg_control_system() s
     join pg_database d on d.datname = current_database())`;
 
+/** An expression for the timeline of a position in a primary's log: promoting a standby begins another one. */
+export const timelineAt = (sql: Sql | Tx, position: Fragment): Fragment =>
+  sql`('x' || left(pg_walfile_name(${position}), 8))::bit(32)::int`;
+
 /** The id of the database (`databaseId`); null where the login may not read it. */
 export async function readDatabaseId(sql: Sql): Promise<string | null> {
   try {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { pause, withinOr } from '../lib/time.ts';
 import { type Database, type Sql, usualWaits } from './connection.ts';
+import { timelineAt } from './database-id.ts';
 import { openPool } from './pool.ts';
 import { ownSessionSettings } from './session-settings.ts';
 
@@ -12,7 +13,7 @@ const answerMs = 2_000;
 /** A server's timeline, which changes when a standby is promoted. Throws if the server accepts no changes. */
 async function timelineOf(sql: Sql): Promise<number> {
   const [row] = await sql<{ timeline: number }[]>`
-    select ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::int as timeline`;
+    select ${timelineAt(sql, sql`pg_current_wal_flush_lsn()`)} as timeline`;
   if (!row) throw new Error('the server did not say its timeline');
   return row.timeline;
 }

@@ -1,6 +1,6 @@
 import { pause } from '../lib/time.ts';
 import { type Database, isUnreachable, planOnce, type Scope, type Sql, sqlState, type Tx } from './connection.ts';
-import { databaseId } from './database-id.ts';
+import { databaseId, timelineAt } from './database-id.ts';
 import type { Waits } from './pool.ts';
 
 /** Why a reader is not used for now. */
@@ -44,7 +44,7 @@ type Position = { at: string; timeline: number; database_id: string };
  */
 async function positionOf({ sql }: Database): Promise<Position> {
   const [row] = await sql<Position[]>`
-    select p.at::text as at, ('x' || left(pg_walfile_name(p.at), 8))::bit(32)::int as timeline,
+    select p.at::text as at, ${timelineAt(sql, sql`p.at`)} as timeline,
       ${databaseId(sql)} as database_id
     from (select pg_current_wal_flush_lsn() as at) p`;
   if (!row) throw new Error('the primary gave no position');
