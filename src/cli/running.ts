@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { addressFile, dataDirOf } from '../config/address.ts';
-import { isUnreachable, isUntrusted, type Sql, sqlState } from '../db/connection.ts';
+import { insufficientPrivilege, isUnreachable, isUntrusted, type Sql, sqlState } from '../db/connection.ts';
 import { embeddedUrl } from '../db/embedded.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
 
@@ -39,7 +39,7 @@ export async function refuseSchema(sql: Sql): Promise<void> {
   if (!tables?.name) throw new Error('This database has no tables yet. Start the service once: it prepares them.');
   const { ahead } = await compareMigrations(sql).catch((error: unknown) => {
     // A migration grants this table together with all those that were made before.
-    if (sqlState(error) === '42501') throw new Error(halfPrepared);
+    if (sqlState(error) === insufficientPrivilege) throw new Error(halfPrepared);
     throw error;
   });
   if (ahead.length > 0) throw new Error(newerSchema(ahead));

@@ -90,6 +90,9 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
+/** The SQLSTATE of what the login may not do. */
+export const insufficientPrivilege = '42501';
+
 export const usualWaits: Waits = { queue: 10, connect: 5, answer: statementMs / 1000 + 5 };
 
 /** One connection as the owner of the tables: for migrations, and for creating the logins. */

@@ -1,7 +1,5 @@
-import { type Sql, sqlState, type Tx } from './connection.ts';
+import { insufficientPrivilege, type Sql, sqlState, type Tx } from './connection.ts';
 import type { Fragment } from './sql.ts';
-
-const insufficientPrivilege = '42501';
 
 /**
  * An expression that identifies the database: the same on every server that follows the same primary, and another one

@@ -2,7 +2,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
-import { type Access, type Sql, sqlState, type Tx } from './connection.ts';
+import { type Access, insufficientPrivilege, type Sql, sqlState, type Tx } from './connection.ts';
 import { loginDefaults, type Settings } from './session-settings.ts';
 
 /** A role that the service logs in as. */
@@ -69,7 +69,7 @@ export async function ensureLogins(owner: Sql, secrets: SecretKey[], inDefaults 
       await owner.begin((tx) => grantLogin(tx, logins, inDefaults));
       break;
     } catch (error) {
-      if (sqlState(error) === '42501') throw await asPermissionFault(owner, error);
+      if (sqlState(error) === insufficientPrivilege) throw await asPermissionFault(owner, error);
       if (attempt === attempts || !atOnce.includes(sqlState(error) ?? '')) throw error;
       await pause(attemptPauseMs * Math.random());
     }
@@ -179,7 +179,7 @@ async function refuseTableCreation(owner: Sql, { name }: Login): Promise<void> {
  * @returns any other error unchanged
  */
 export async function asPermissionFault(owner: Sql, error: unknown): Promise<unknown> {
-  if (sqlState(error) !== '42501') return error;
+  if (sqlState(error) !== insufficientPrivilege) return error;
   const [me] = await owner<{ name: string; database: string }[]>`
     select quote_ident(current_user) as name, quote_ident(current_database()) as database`;
   return new StartFault(
