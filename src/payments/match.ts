@@ -1,6 +1,6 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import { finalNumber } from '../chain/finality.ts';
-import { allChains, type ChainConfig } from '../config/chains.ts';
+import { allChains, type ChainConfig, isTestChain } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { isConflict } from '../db/conflict.ts';
 import { everywhere, type Since } from '../db/due.ts';
@@ -45,7 +45,8 @@ export async function matchPending(ctx: Context, chains = allChains(ctx.chains),
 }
 
 async function matchChain(ctx: Context, chain: ChainConfig, since: Since): Promise<number> {
-  const pending = await selectPending(ctx.db, chain.chainId, passSize, since);
+  const own = { chainId: chain.chainId, testMode: isTestChain(ctx.chains, chain) };
+  const pending = await selectPending(ctx.db, own, passSize, since);
   // Whoever read it has the token in its CHAINS_FILE. That file may be about to reach this node.
   const hasUnknownToken = (row: TransferRow) => row.looks < maxUnknownTokenTries && !hasToken(chain, row);
   const withUnknownToken = pending.filter(hasUnknownToken);

@@ -42,16 +42,17 @@ const inTurns = (sql: Sql, due: Fragment, limit: number) => {
 
 /**
  * The loop's lookup over all partners: transfers that are not matched yet, partners and merchants in turns, oldest
- * first.
+ * first. What was read while the chain was of the other mode waits until it is again.
  */
 export async function selectPending(
   db: Database,
-  chainId: number,
+  { chainId, testMode }: { chainId: number; testMode: boolean },
   limit: number,
   since: Since,
 ): Promise<TransferRow[]> {
   const { sql } = db;
-  const waiting = sql`chain_id = ${chainId} and judged_at is null ${dueSince(sql, sql`look_at`, since)}`;
+  const waiting = sql`
+    chain_id = ${chainId} and test_mode = ${testMode} and judged_at is null ${dueSince(sql, sql`look_at`, since)}`;
   const due = sql`
     select t.* from merchants_with w cross join lateral (
       select * from transfers
@@ -63,11 +64,12 @@ export async function selectPending(
 
 /**
  * The loop's lookup over all partners: transfers that count, are not marked as final, and are in a block that is final
- * for an amount like their request's. Partners, merchants and requests in turn.
+ * for an amount like their request's. Partners, merchants and requests in turn. As in `selectPending`, only those of the
+ * chain's mode.
  */
 export async function selectUnsettled(
   db: Database,
-  { chainId, finality }: ChainConfig,
+  { chainId, finality, testMode }: Pick<ChainConfig, 'chainId' | 'finality'> & { testMode: boolean },
   heads: Heads,
   limit: number,
   since: Since,
@@ -76,8 +78,8 @@ export async function selectUnsettled(
   const finals = finalNumbers(finality, heads);
   // By the lowest finality, whatever the amount: so the rows of merchants without any final block are not read at all.
   const waiting = sql`
-    chain_id = ${chainId} and counts and final_at is null and block_number <= ${Math.max(...finals)}
-    ${dueSince(sql, sql`look_at`, since)}`;
+    chain_id = ${chainId} and test_mode = ${testMode} and counts and final_at is null
+    and block_number <= ${Math.max(...finals)} ${dueSince(sql, sql`look_at`, since)}`;
   const due = sql`
     select d.* from merchants_with w cross join lateral (
       select t.*, r.usdc_micro from transfers t

@@ -104,6 +104,34 @@ test('one payment among many that cannot be written → the others are verified,
   }
 });
 
+test('a chain was moved to the other mode too early → what it was paid before waits, and holds up no payment of its new mode', async () => {
+  const [moved, ...others] = [31340, 31341, 31342].map(idleChain) as [ChainConfig, ChainConfig, ChainConfig];
+  const before = testContext(database.db, { chains: { test: [moved], live: others } });
+  const since = testContext(database.db, { chains: { test: others, live: [moved] } });
+  const pay = async (mode: 'test' | 'live', blockNumber: number): Promise<Paid> => {
+    const { [mode]: scope } = await makePartner(database.db);
+    const { id: accountId, wallet } = await makeMerchant(database.db, scope);
+    const request = await ask({ scope, wallet, accountId });
+    const payments = [{ blockNumber, value: request.usdc_micro, request }];
+    const [txHash = ''] = await store(database.db, moved, { scope, wallet, accountId }, payments);
+    return { request, txHash };
+  };
+  await readUpTo(database.db, moved.chainId, recent);
+  const attached = await pay('test', recent);
+  await matchPending(before);
+  const unmatched = await pay('test', final);
+  const live = [await pay('live', final), await pay('live', recent)];
+  await matchPending(since);
+  await readUpTo(database.db, moved.chainId, recent + 10);
+  await verifyFinal(since);
+  for (const one of live) await assertVerified(one);
+  assert.equal((await proofOf(attached.request)).status, 'attached');
+  assert.equal((await proofOf(unmatched.request)).status, 'none');
+
+  for (const loop of [matchPending, verifyFinal]) await loop(before);
+  for (const one of [attached, unmatched]) await assertVerified(one);
+});
+
 test('a request that somebody holds → the others are verified meanwhile, and it is once it is free', async () => {
   for (const loop of [matchPending, verifyFinal]) {
     const paid = await payMany(loop === verifyFinal ? recent : final);

@@ -69,6 +69,7 @@ after(async () => {
 
 const finality = [{ confirmations: 1, upToUsdcMicro: null }];
 const chain = { chainId: 31337, finality } as unknown as ChainConfig;
+const own = { ...chain, testMode: true };
 const heads = { latest: 100, safe: 100, finalized: 100 };
 const nobody = { bySender: new Map(), servers: [], senders: [] };
 
@@ -93,13 +94,13 @@ const queues: { name: string; due: Due; take(since: Since): Promise<unknown>; ad
   {
     name: 'payments to match',
     due: matchingDue(chain),
-    take: async (since) => (await selectPending(fixtures.db, chain.chainId, 500, since))[0],
+    take: async (since) => (await selectPending(fixtures.db, own, 500, since))[0],
     add: () => makeTransfer(fixtures.db.sql, scope, merchant),
   },
   {
     name: 'payments to verify',
     due: unsettledDue(chain),
-    take: async (since) => (await selectUnsettled(fixtures.db, chain, heads, 500, since))[0],
+    take: async (since) => (await selectUnsettled(fixtures.db, own, heads, 500, since))[0],
     add: () => makeTransfer(fixtures.db.sql, scope, merchant, countingFor(requestId)),
   },
 ];

@@ -1,5 +1,5 @@
 import { scopeOfRow } from '../../auth/scope.ts';
-import { allChains, type ChainConfig } from '../../config/chains.ts';
+import { allChains, type ChainConfig, isTestChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isConflict } from '../../db/conflict.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
@@ -43,7 +43,8 @@ export async function verifyFinal(ctx: Context, chains = allChains(ctx.chains), 
 
 async function verifyChain(ctx: Context, chain: ChainConfig, since: Since): Promise<number> {
   const heads = await readHeads(ctx.db.sql, chain.chainId);
-  const final = heads ? await selectUnsettled(ctx.db, chain, heads, passSize, since) : [];
+  const own = { ...chain, testMode: isTestChain(ctx.chains, chain) };
+  const final = heads ? await selectUnsettled(ctx.db, own, heads, passSize, since) : [];
   const checks = await confirmAll(ctx, chain, final);
   const agreed = final.filter((row) => checks.agreed.has(row));
   const groups = [...Map.groupBy(agreed, (row) => row.request_id)].flatMap(([requestId, own]): Agreed[] =>
