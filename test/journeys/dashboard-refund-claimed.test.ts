@@ -15,6 +15,7 @@ import { startRefund } from '../../src/refunds/start.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { sendTransaction, signCall, transferCall } from '../../src/sandbox/wallet.ts';
 import { raisedAlarms } from '../support/alarms.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 
 let fixtures: DashboardFixtures;
@@ -362,6 +363,34 @@ test('A refund that is mined beside the one that replaced it raises an alarm bef
   assert.ok((await raisedAlarms(fixtures.db.sql)).has(`returned-twice:${nameOf(payment.txHash)}`));
   const left = await fixtures.db.sql`select return_tx_hash from returns_replaced where tx_hash = ${payment.txHash}`;
   assert.equal(left.length, 1, 'it is followed until it is final');
+});
+
+test('A replaced refund that its merchant records again while it is looked up → it was made once, and no alarm is raised', async () => {
+  const payment = await stray(25_000_000n);
+  const first = await signedBack(payment.from.address, payment.usdcMicro);
+  await record(payment.txHash, first.refundTxHash);
+  await age(payment.txHash, '20 hours');
+  await record(payment.txHash, hash('f'));
+  await fixtures.node.resend(first.signed);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
+  await fixtures.db
+    .sql`update returns set replaced_at = replaced_at - interval '3 minutes', next_look_at = now() + interval '1 hour'`;
+  await fixtures.db.sql`update returns_replaced set next_look_at = now() where return_tx_hash = ${first.refundTxHash}`;
+
+  const { chain } = fixtures.node;
+  const provider = await fakeProvider(chain.rpcUrls[0] ?? '');
+  provider.fake.lie = async ({ method, params }) => {
+    const isFirst = method === 'eth_getTransactionReceipt' && params[0] === first.refundTxHash;
+    if (isFirst && provider.fake.calls.get(method) === 1) await record(payment.txHash, first.refundTxHash);
+    return null;
+  };
+  const looking = { test: [{ ...chain, rpcUrls: [provider.url] }], live: [] };
+  await followRefunds({ ...fixtures.ctx, chains: looking });
+  await provider.stop();
+
+  assert.equal((await raisedAlarms(fixtures.db.sql)).has(`returned-twice:${nameOf(payment.txHash)}`), false);
+  assert.deepEqual(await refundOf(payment.txHash), ['confirmed', payment.usdcMicro.toString()]);
 });
 
 test('One transaction refunds several payments, of one payer and of two, as far as it moved enough for all', async () => {
