@@ -6,6 +6,7 @@ import { forgetPage, keepPage } from './lib/kept-page.ts';
 import { keepPairing, takePairing } from './lib/kept-pairing.ts';
 import { type KeptPairing, type LazyOffer, LazyWallet } from './lib/lazy-wallet.ts';
 import { localTimes } from './lib/local-times.ts';
+import './lib/notice-once.ts';
 import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
 import { tabStorage } from './lib/storage.ts';
 import { fillText, language } from './lib/texts.ts';

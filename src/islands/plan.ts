@@ -2,6 +2,7 @@ import { announceIn } from './lib/announce.ts';
 import { copyFrom } from './lib/copy.ts';
 import { type LazyOffer, LazyWallet } from './lib/lazy-wallet.ts';
 import { localTimes } from './lib/local-times.ts';
+import './lib/notice-once.ts';
 import { type PlanOrders, type PlanPlace, runAct } from './lib/plan-acts.ts';
 import { signStop } from './lib/plan-stop.ts';
 import { refusalFrom } from './lib/refusal.ts';

@@ -55,6 +55,7 @@ test('On a phone: the terms, two signatures, what was agreed, a charge with its 
   await fixtures.turn();
   await page.reload();
   await page.getByRole('link', { name: 'Receipt' }).waitFor();
+  assert.equal(await page.getByText('The next charge is due now.').count(), 0, 'a reload says nothing again');
   await page.getByRole('button', { name: 'Stop automatic charges' }).click();
   await see(page, 'Automatic charges are stopped.');
   await assertAccessible(page);

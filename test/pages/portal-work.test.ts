@@ -233,6 +233,9 @@ test('the pages Keys, Settings, Team and Audit log work in the browser', async (
   await page.getByLabel('E-mail').fill('grace@example.com');
   await press(page, 'Send invitation');
   await see(page, 'The invitation was sent');
+  assert.equal(new URL(page.url()).searchParams.has('done'), false);
+  await page.reload();
+  assert.equal(await page.getByText('The invitation was sent').count(), 0, 'a reload says nothing again');
   await page.getByText('Remove', { exact: true }).first().click();
   await look(page, 'team');
   // As the answer to a form leads there. What a link from elsewhere says was done is not repeated.

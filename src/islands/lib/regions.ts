@@ -3,6 +3,7 @@ import { doneMs } from './copy.ts';
 import { keepFocus } from './kept-focus.ts';
 import { keepTyped } from './kept-forms.ts';
 import { localTimes } from './local-times.ts';
+import { openedAddress } from './notice-once.ts';
 import { typeAgain, typedIn } from './typed.ts';
 import { keepUnfolded } from './unfolded.ts';
 
@@ -56,7 +57,7 @@ let newestShown = 0;
 async function renew(): Promise<boolean> {
   const turn = ++asked;
   const signal = AbortSignal.timeout(answerMs);
-  const answer = await fetch(location.href, { headers: { accept: 'text/html' }, signal });
+  const answer = await fetch(openedAddress, { headers: { accept: 'text/html' }, signal });
   // The session has ended, so the page's content must not stay visible. A form's address leads to its page.
   if (answer.redirected && new URL(answer.url).pathname.endsWith('/sign-in')) {
     leave();
