@@ -148,3 +148,23 @@ test('the cashier’s device loses its network, or the server is gone for long �
   }, 'the page has its connection again');
   await close();
 });
+
+test('nothing answers the page’s stream, though the device has a network → the page says so, and asks again', async () => {
+  const { page, proxy, close } = await livePage((id) => `/dashboard/payments/${id}`);
+  const notice = page.getByText('No connection right now');
+  const asked = () => page.waitForRequest((request) => request.url().includes('/dashboard/events'));
+  proxy.behave('silent');
+  const again = asked();
+  await page.evaluate(() => dispatchEvent(new Event('online'))); // as when a device changes its network
+  await again;
+  await until(async () => {
+    await page.clock.fastForward(20_000);
+    return notice.isVisible();
+  }, 'the page says that it has no connection');
+  const later = asked();
+  proxy.behave('forward');
+  await page.clock.fastForward('00:45');
+  await later;
+  await notice.waitFor({ state: 'hidden' });
+  await close();
+});

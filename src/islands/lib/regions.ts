@@ -117,7 +117,7 @@ for (const end of ['focusout', 'toggle']) document.addEventListener(end, () => w
 
 let events: EventSource | undefined;
 let heardAt = 0;
-/** Since when the connection is lost; null while it is not. Short losses, as when a server restarts, are not shown. */
+/** Since when there is no connection; null while there is. Short losses, as when a server restarts, are not shown. */
 let lostAt: number | null = null;
 const lossShownMs = 15_000;
 
@@ -133,6 +133,7 @@ let retryMs = firstRetryMs;
 function connect(address: string): void {
   events?.close();
   heardAt = Date.now();
+  lostAt ??= heardAt; // a request that nothing answers reports no error
   const own = new EventSource(address);
   events = own;
   const hear = () => {
@@ -162,14 +163,11 @@ function connect(address: string): void {
   });
 }
 
-/** An event source does not notice a connection that died silently, as while a device slept. */
+/** An event source does not notice a connection that died silently, as while a device slept, or that never answers. */
 function follow(address: string): void {
   const check = () => {
-    const isSilent = events?.readyState === EventSource.OPEN && Date.now() - heardAt > silentMs;
-    if (isSilent && !document.hidden) {
-      lostAt ??= Date.now();
-      connect(address);
-    }
+    const isSilent = events?.readyState !== EventSource.CLOSED && Date.now() - heardAt > silentMs;
+    if (isSilent && !document.hidden) connect(address);
     showConnection();
   };
   connect(address);
