@@ -37,6 +37,12 @@ test('arguments › a missing value, a value too many and a word too many are re
   refuses(/^Unexpected argument "r2"\.$/, 'sandbox', 'pay', 'r1', 'r2');
 });
 
+test('arguments › an option that is given twice is refused, wherever it stands', () => {
+  refuses(/^--usdc-micro was given twice\.$/, 'sandbox', 'pay', 'r1', '--usdc-micro', '5', '--usdc-micro=6');
+  refuses(/^--untagged was given twice\.$/, 'sandbox', 'pay', '--untagged', 'r1', '--untagged');
+  refuses(/^--json was given twice\.$/, '--json', 'sandbox', 'pay', 'r1', '--json');
+});
+
 test('arguments › words in angle brackets that an option takes are no words of the command', () => {
   const replay = { name: 'webhook replay', usage: '<delivery_id>  |  --partner <slug> --mode test|live --since <at>' };
   const { options } = read(replay, 'webhook', 'replay', '--partner', 'demo', '--mode', 'test', '--since', '2026-01-01');

@@ -33,7 +33,8 @@ export function splitTyped(argv: readonly string[]): Typed {
 /**
  * Parses what follows a command's name. The command's usage defines its options and words.
  *
- * @throws UsageFault for an option or a word that the command does not take, naming the closest option
+ * @throws UsageFault for an option or a word that the command does not take, naming the closest option, and for one that is
+ * given twice
  */
 export function readArguments({ name, usage }: Pick<Command, 'name' | 'usage'>, { words, rest }: Typed): Arguments {
   const own = words.slice(name.split(' ').length);
@@ -49,7 +50,11 @@ function parse(args: string[], options: OptionKinds): Arguments {
   const read: Arguments = { words: [], options: {} };
   for (const token of tokens) {
     if (token.kind === 'positional') read.words.push(token.value);
-    if (token.kind === 'option') read.options[token.name] = readValue(token, options);
+    if (token.kind !== 'option') continue;
+    const value = readValue(token, options);
+    // Of two values one would be ignored, and the command would act on the other.
+    if (token.name in read.options) throw new UsageFault(`${token.rawName} was given twice.`);
+    read.options[token.name] = value;
   }
   return read;
 }
