@@ -33,8 +33,8 @@ export function splitTyped(argv: readonly string[]): Typed {
 /**
  * Parses what follows a command's name. The command's usage defines its options and words.
  *
- * @throws UsageFault for an option or a word that the command does not take, naming the closest option, and for one that is
- * given twice
+ * @throws UsageFault for an option or a word that the command does not take, naming the closest option, and for one
+ * that is given twice
  */
 export function readArguments({ name, usage }: Pick<Command, 'name' | 'usage'>, { words, rest }: Typed): Arguments {
   const own = words.slice(name.split(' ').length);

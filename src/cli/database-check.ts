@@ -6,6 +6,7 @@ import { accessOf, permissionsOf } from '../db/logins.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
 import { sharedSessions, sharesSessions } from '../db/pooler.ts';
 import { readerWaits, type Unused, whyUnused } from '../db/reader.ts';
+import { lacksRoom } from '../db/writable.ts';
 import type { Finding } from './finding.ts';
 
 function migrationFinding(pending: string[], ahead: string[]): Finding {
@@ -47,6 +48,15 @@ export async function checkDatabase(ctx: Context): Promise<Finding[]> {
           advice: `This machine’s clock is ${Math.round(skewMs / 1000)} s off the database’s, which the service follows; synchronise both (NTP).`,
         },
   ];
+}
+
+/** Checks that the server has room. A node says so only after a statement has failed, and only at its metrics. */
+export async function checkDisk({ db }: Context): Promise<Finding[]> {
+  const advice =
+    'A disk of the database server is full, so some calls and loops fail. Make room there; docs/operating.md says what fills it. No node needs a restart.';
+  return (await lacksRoom(db))
+    ? [{ check: 'disk of the database', state: 'failed', advice }]
+    : [{ check: 'disk of the database', state: 'ok', advice: '' }];
 }
 
 const readerAdvice: Record<Unused, string> = {

@@ -10,7 +10,7 @@ import { listRates } from '../rates/list.ts';
 import { checkChains } from './chains-check.ts';
 import type { Command } from './command.ts';
 import { checkContracts } from './contracts.ts';
-import { checkDatabase, checkPooler, checkReader } from './database-check.ts';
+import { checkDatabase, checkDisk, checkPooler, checkReader } from './database-check.ts';
 import { type Finding, replaceSecretAdvice } from './finding.ts';
 import { checkRelayer } from './relayer.ts';
 import { isWithoutDatabase, reasonOf } from './running.ts';
@@ -115,6 +115,7 @@ function unreadableFinding(found: Unreadable): Finding {
 const checks: Record<string, (ctx: Context) => Promise<Finding[]>> = {
   service: checkService,
   database: checkDatabase,
+  disk: checkDisk,
   reader: checkReader,
   pooler: checkPooler,
   'secret keys': checkSecrets,
@@ -159,7 +160,7 @@ export const doctorCommands: Command[] = [
     withAnyKeys: true,
     usage: '',
     summary:
-      'Checks configuration, service, database, secret keys, clock, chains, contracts, relayer, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',
+      'Checks configuration, service, database and its disk, secret keys, clock, chains, contracts, relayer, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',
     hasFailed: ({ healthy }) => healthy === false,
     run: async (ctx) => {
       const findings = [...checkConfiguration(ctx), ...(await checkAll(ctx))];

@@ -162,7 +162,7 @@ export type Sending = { maxKept: number; ahead: Sendable | null; clock: AnswerCl
 type Noting = { answeredAtMs: number; room: Room };
 
 /** The SQLSTATE of a full disk. */
-const diskFull = '53100';
+export const diskFull = '53100';
 
 /** Sends a statement over a connection. */
 export async function sendOver(client: pg.ClientBase, statement: Sendable, sending: Sending): Promise<Rows<Row[]>> {
