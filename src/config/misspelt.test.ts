@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError, readConfig } from '../config.ts';
@@ -30,6 +32,32 @@ test('a byte order mark before a setting, however short its name → named with 
   assert.ok(found && others.length === 0);
   assert.match(misspeltAdvice(found), /^PORT is ignored, .* without a byte order mark\.$/);
   assert.deepEqual(findMisspelt({ '\ufeffPORT': '8080', PORT: '3000' }), []);
+});
+
+test('readConfig › a file of settings in UTF-16 is named, before the settings that are missing because of it', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-utf16-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'env');
+  const readBack = (text: Buffer): NodeJS.ProcessEnv => {
+    writeFileSync(file, text);
+    const args = [`--env-file=${file}`, '--print', 'JSON.stringify(process.env)'];
+    return JSON.parse(execFileSync(process.execPath, args, { env: {}, encoding: 'utf8' }));
+  };
+  const text = 'NODE_ENV=production\nBASE_URL=https://pay.example.com\n';
+  const faultsOf = (env: NodeJS.ProcessEnv): string[] => {
+    try {
+      readConfig({ ...env, NODE_ENV: 'production' });
+      return [];
+    } catch (error) {
+      assert.ok(error instanceof ConfigError);
+      return error.faults;
+    }
+  };
+  const [first, ...others] = faultsOf(readBack(Buffer.from(`\ufeff${text}`, 'utf16le')));
+  assert.equal(first, 'A file of settings is in UTF-16, so nothing in it was read: save it in UTF-8');
+  assert.ok(others.some((fault) => fault.startsWith('BASE_URL is required')));
+  const inUtf8 = faultsOf(readBack(Buffer.from(text)));
+  assert.ok(!inUtf8.some((fault) => /UTF-16|BASE_URL/.test(fault)));
 });
 
 test('readConfig › names them beside the faults that they cause; alone they are no fault', () => {
