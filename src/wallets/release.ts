@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actions.ts';
 import { audit, theService } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
-import { isUnreachable } from '../db/connection.ts';
+import { itemsInBatches } from '../db/in-batches.ts';
 import { dayMs } from '../lib/durations.ts';
 import { deleteUnsignedWallet, selectUnsignedWallets, type UnsignedWallet } from './registry-store.ts';
 
@@ -10,7 +10,6 @@ import { deleteUnsignedWallet, selectUnsignedWallets, type UnsignedWallet } from
 const staleMs = 30 * dayMs;
 
 const batchSize = 500;
-const maxBatches = 100;
 
 /**
  * Operators: frees a wallet that was claimed but never signed for.
@@ -42,24 +41,14 @@ function release(ctx: Context, actor: Actor, address: string, claimedBefore: Dat
  *
  * @returns how many
  */
-export async function releaseStaleWallets(ctx: Context, signal: AbortSignal): Promise<number> {
+export function releaseStaleWallets(ctx: Context, signal: AbortSignal): Promise<number> {
   const claimedBefore = new Date(ctx.clock.now().getTime() - staleMs);
-  let released = 0;
-  const failed: string[] = [];
-  for (let i = 0; i < maxBatches; i++) {
-    const stale = await selectUnsignedWallets(ctx.db, { claimedBefore, except: failed, limit: batchSize });
-    for (const { address } of stale) {
-      if (signal.aborted) return released;
-      try {
-        // The wallet may have been freed and claimed again since the lookup.
-        if (await release(ctx, theService, address, claimedBefore)) released++;
-      } catch (error) {
-        if (isUnreachable(error)) throw error;
-        ctx.log.error({ err: error, address }, 'a stale wallet could not be released; it will be retried');
-        failed.push(address);
-      }
-    }
-    if (stale.length < batchSize) break;
-  }
-  return released;
+  return itemsInBatches(signal, {
+    read: (failed) => selectUnsignedWallets(ctx.db, { claimedBefore, except: [...failed], limit: batchSize }),
+    keyOf: ({ address }) => address,
+    // The wallet may have been freed and claimed again since the lookup.
+    handle: async ({ address }) => ((await release(ctx, theService, address, claimedBefore)) ? 1 : 0),
+    logFailure: (error, { address }) =>
+      ctx.log.error({ err: error, address }, 'a stale wallet could not be released; it will be retried'),
+  });
 }

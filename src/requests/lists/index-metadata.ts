@@ -1,10 +1,12 @@
 import { scopeOfRow } from '../../auth/scope.ts';
 import type { Context } from '../../context.ts';
-import { indexNext, selectBehind } from './metadata-store.ts';
+import { itemsInBatches } from '../../db/in-batches.ts';
+import { type Behind, indexNext, selectBehind } from './metadata-store.ts';
 
 const batch = 1_000;
 const maxScopes = 1_000;
-const maxTurns = 100;
+
+const keyOf = ({ partner_id, test_mode }: Behind) => `${partner_id} ${test_mode}`;
 
 /**
  * Indexes the values of requests' metadata for searches. Scopes take turns, one batch each, so that one with a million
@@ -13,22 +15,12 @@ const maxTurns = 100;
  *
  * @returns how many requests were read
  */
-export async function indexMetadata(ctx: Context, signal: AbortSignal): Promise<number> {
-  const failed = new Set<string>();
-  let read = 0;
-  for (let turn = 0; turn < maxTurns; turn++) {
-    const behind = await selectBehind(ctx.db.sql, maxScopes);
-    const waiting = behind.filter((row) => !failed.has(`${row.partner_id} ${row.test_mode}`));
-    if (waiting.length === 0) break;
-    for (const row of waiting) {
-      if (signal.aborted) return read;
-      try {
-        read += await indexNext(ctx.db.sql, scopeOfRow(row), row, batch);
-      } catch (error) {
-        failed.add(`${row.partner_id} ${row.test_mode}`);
-        ctx.log.error({ err: error, partner: row.partner_id }, 'metadata of requests could not be indexed');
-      }
-    }
-  }
-  return read;
+export function indexMetadata(ctx: Context, signal: AbortSignal): Promise<number> {
+  return itemsInBatches(signal, {
+    read: async (failed) => (await selectBehind(ctx.db.sql, maxScopes)).filter((row) => !failed.has(keyOf(row))),
+    keyOf,
+    handle: (row) => indexNext(ctx.db.sql, scopeOfRow(row), row, batch),
+    logFailure: (error, row) =>
+      ctx.log.error({ err: error, partner: row.partner_id }, 'metadata of requests could not be indexed'),
+  });
 }
