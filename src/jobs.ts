@@ -104,7 +104,7 @@ const loops: Loop[] = [
   {
     name: 'expire requests',
     everyMs: minute,
-    run: (ctx, _signal, since) => expireDue(ctx, since),
+    run: expireDue,
     queue: { due: expiryDue, wakes: [], restMs: 5 * second },
   },
   {

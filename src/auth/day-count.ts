@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import { rowsInBatches } from '../db/in-batches.ts';
 import { hasPlace } from '../lib/concurrency/places.ts';
 import { keyedHash, newest } from '../lib/encrypt.ts';
 
@@ -85,19 +86,15 @@ export function personSubject({ secretKeys }: Config, { partnerId }: Scope, addr
 }
 
 const batchSize = 1000;
-const maxBatches = 100;
 
 /** Loop: deletes the counts of past days. Returns how many. */
-export async function forgetDays({ db }: Pick<Context, 'db'>, signal: AbortSignal): Promise<number> {
-  let forgotten = 0;
-  for (let batch = 0; batch < maxBatches && !signal.aborted; batch++) {
+export function forgetDays({ db }: Pick<Context, 'db'>, signal: AbortSignal): Promise<number> {
+  return rowsInBatches(signal, batchSize, async () => {
     // Yesterday's may still be written by a transaction that began before midnight.
     const { count } = await db.sql`
       delete from day_counters where (partner_id, day, action, subject) in (
         select partner_id, day, action, subject from day_counters
         where day < (now() at time zone 'UTC')::date - 1 order by day limit ${batchSize})`;
-    forgotten += count;
-    if (count < batchSize) break;
-  }
-  return forgotten;
+    return count;
+  });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { itemsInBatches } from './in-batches.ts';
+import { itemsInBatches, rowsInBatches } from './in-batches.ts';
 
 /** A queue of numbers, read two at a time; `fails` says which cannot be handled, and how. */
 function queueOf(numbers: number[], fails: Record<number, Error> = {}, signal = new AbortController().signal) {
@@ -44,4 +44,23 @@ test('the signal aborts → nothing is handled any more', async () => {
   const { pass, tried } = queueOf([1, 2], {}, AbortSignal.abort());
   assert.equal(await pass, 0);
   assert.deepEqual(tried, []);
+});
+
+/** Handles rows three at a time, and aborts in the given batch. */
+function handleRows(waiting: number, abortIn = Number.POSITIVE_INFINITY) {
+  const ending = new AbortController();
+  let left = waiting;
+  let batch = 0;
+  return rowsInBatches(ending.signal, 3, async () => {
+    if (++batch === abortIn) ending.abort();
+    const count = Math.min(3, left);
+    left -= count;
+    return count;
+  });
+}
+
+test('rows are handled until a batch is not full, until the signal aborts, and at most a hundred batches in a pass', async () => {
+  assert.equal(await handleRows(7), 7);
+  assert.equal(await handleRows(7, 2), 6);
+  assert.equal(await handleRows(1000), 300);
 });

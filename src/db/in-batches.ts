@@ -3,6 +3,24 @@ import { isUnreachable } from './connection.ts';
 /** So many batches are in one pass of a loop; the next pass takes the rest. */
 const maxBatches = 100;
 
+/**
+ * Repeats a statement that handles a limited number of rows, until it finds fewer. No batch starts once the signal
+ * aborts.
+ *
+ * @param size how many rows the statement handles at most
+ * @param handle runs the statement; returns how many rows it handled
+ * @returns how many rows were handled
+ */
+export async function rowsInBatches(signal: AbortSignal, size: number, handle: () => Promise<number>): Promise<number> {
+  let handled = 0;
+  for (let i = 0; i < maxBatches && !signal.aborted; i++) {
+    const count = await handle();
+    handled += count;
+    if (count < size) break;
+  }
+  return handled;
+}
+
 /** Items that are handled one by one, each in a transaction of its own. */
 type Items<T> = {
   /** Reads the next batch, without those that failed. An empty one says that nothing is left. */

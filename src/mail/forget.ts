@@ -1,25 +1,19 @@
 import type { Context } from '../context.ts';
+import { rowsInBatches } from '../db/in-batches.ts';
 import { dayMs } from '../lib/durations.ts';
 import { storedContent } from './content.ts';
 import { deleteOld, selectReadable, updateEncrypted } from './store.ts';
 
 const keptMs = 30 * dayMs;
 const batchSize = 1000;
-const maxBatches = 100;
 
 /**
  * Loop: deletes mails 30 days after they were sent, and mails that were given up 30 days after they were queued.
  * Returns how many.
  */
-export async function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, signal: AbortSignal): Promise<number> {
+export function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, signal: AbortSignal): Promise<number> {
   const before = new Date(clock.now().getTime() - keptMs);
-  let forgotten = 0;
-  for (let batch = 0; batch < maxBatches && !signal.aborted; batch++) {
-    const count = await deleteOld(db.sql, before, batchSize);
-    forgotten += count;
-    if (count < batchSize) break;
-  }
-  return forgotten;
+  return rowsInBatches(signal, batchSize, () => deleteOld(db.sql, before, batchSize));
 }
 
 /**

@@ -1,11 +1,11 @@
 import { type CursorRow, selectCursors } from '../chain/cursors.ts';
 import { allChains, type ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
+import { rowsInBatches } from '../db/in-batches.ts';
 import { modes } from '../lib/mode.ts';
 import { releaseReserved } from '../requests/reservations.ts';
 
 const batchSize = 500;
-const maxBatches = 20;
 
 /**
  * Frees reserved amounts whose time has passed, once every chain of their mode has been read past it: until then a
@@ -13,7 +13,7 @@ const maxBatches = 20;
  *
  * @returns how many were freed
  */
-export async function releaseReservations(ctx: Context): Promise<number> {
+export async function releaseReservations(ctx: Context, signal: AbortSignal): Promise<number> {
   let released = 0;
   const cursors = await selectCursors(
     ctx.db.sql,
@@ -22,11 +22,8 @@ export async function releaseReservations(ctx: Context): Promise<number> {
   for (const mode of modes) {
     const readUpTo = readTimeOf(ctx.chains[mode], cursors);
     if (!readUpTo) continue;
-    for (let batch = 0; batch < maxBatches; batch++) {
-      const count = await releaseReserved(ctx.db, { testMode: mode === 'test', readUpTo, limit: batchSize });
-      released += count;
-      if (count < batchSize) break;
-    }
+    const due = { testMode: mode === 'test', readUpTo, limit: batchSize };
+    released += await rowsInBatches(signal, batchSize, () => releaseReserved(ctx.db, due));
   }
   return released;
 }

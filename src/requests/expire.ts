@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
-import { everywhere } from '../db/due.ts';
+import type { Since } from '../db/due.ts';
+import { rowsInBatches } from '../db/in-batches.ts';
 import { updateExpired } from './store.ts';
 
 const batch = 500;
@@ -10,12 +11,6 @@ const batch = 500;
  * @param since from when on requests that wait are read
  * @returns how many were stored
  */
-export async function expireDue(ctx: Context, since = everywhere): Promise<number> {
-  let total = 0;
-  for (let round = 0; round < 100; round++) {
-    const expired = await updateExpired(ctx.db, batch, since());
-    total += expired;
-    if (expired < batch) break;
-  }
-  return total;
+export function expireDue(ctx: Context, signal: AbortSignal, since: () => Since): Promise<number> {
+  return rowsInBatches(signal, batch, () => updateExpired(ctx.db, batch, since()));
 }

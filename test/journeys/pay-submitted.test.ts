@@ -17,6 +17,8 @@ import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.
 import { secondEndpoint } from '../support/payments/second-endpoint.ts';
 import { until } from '../support/until.ts';
 
+const running = new AbortController().signal;
+
 let second: Awaited<ReturnType<typeof secondEndpoint>>;
 let fixtures: PayFixtures;
 before(async () => {
@@ -252,9 +254,9 @@ test('the newest ten of a request are kept, no other scope can read them, and th
   }
   await fixtures.db
     .sql`update payment_hints set first_seen_at = now() - interval '71 hours' where request_id = ${request.id}`;
-  assert.equal(await forgetSubmitted(fixtures.ctx), 0);
+  assert.equal(await forgetSubmitted(fixtures.ctx, running), 0);
   await fixtures.db
     .sql`update payment_hints set first_seen_at = now() - interval '73 hours' where request_id = ${request.id}`;
-  assert.equal(await forgetSubmitted(fixtures.ctx), 10);
+  assert.equal(await forgetSubmitted(fixtures.ctx, running), 10);
   assert.deepEqual(await read(request), []);
 });

@@ -3,6 +3,8 @@ import { after, before, test } from 'node:test';
 import { releaseReservations } from '../../src/payments/release-reservations.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 
+const running = new AbortController().signal;
+
 let fixtures: PayFixtures;
 before(async () => {
   fixtures = await payFixtures();
@@ -19,7 +21,7 @@ test('a node whose clock is a day behind verifies → the amount stays reserved 
   const [row] = await fixtures.db.sql`
     select reserved_until > now() + interval '23 hours' as kept from amount_reservations where request_id = ${request.id}`;
   assert.equal(row?.kept, true);
-  await releaseReservations(fixtures.ctx);
+  await releaseReservations(fixtures.ctx, running);
   const left = await fixtures.db.sql`select from amount_reservations where request_id = ${request.id}`;
   assert.equal(left.length, 1);
 });

@@ -13,6 +13,8 @@ import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, makeTransfer } from '../support/fixtures.ts';
 
+const running = new AbortController().signal;
+
 const chain = idleChain(31337);
 const rounds = 20;
 const perRound = 50;
@@ -156,15 +158,15 @@ test('reserved amounts are freed once their time has passed and every chain was 
   await database.db.sql`update requests set proof_status = 'attached' where id = ${attached?.id ?? ''}`;
   await database.db.sql`update chain_cursors set block_time = now() - interval '1 hour'`;
   const twoChains = { ...ctx, chains: { test: [chain, idleChain(31339)], live: [] } };
-  assert.equal(await releaseReservations(twoChains), 0);
+  assert.equal(await releaseReservations(twoChains, running), 0);
   // The other chain is read as well, though not that far.
   await database.db.sql`
     insert into chain_cursors select (json_populate_record(c, '{"chain_id": 31339}')).* from chain_cursors c
     where chain_id = 31337`;
   await database.db.sql`update chain_cursors set block_time = now() - interval '3 hours' where chain_id = 31339`;
-  assert.equal(await releaseReservations(twoChains), 0);
+  assert.equal(await releaseReservations(twoChains, running), 0);
   await database.db.sql`delete from chain_cursors where chain_id = 31339`;
-  assert.equal(await releaseReservations(ctx), 1);
+  assert.equal(await releaseReservations(ctx, running), 1);
   const left = await database.db.sql`
     select request_id from amount_reservations where wallet_address = ${merchant.wallet}`;
   const ids = left.map(({ request_id }) => request_id).sort();

@@ -15,6 +15,8 @@ import { idleChain, testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, makeTransfer } from '../support/fixtures.ts';
 
+const running = new AbortController().signal;
+
 /** The chain is a table here: transfers are stored as the watcher stores them. */
 const chain = idleChain(31337);
 const head = 100;
@@ -209,7 +211,7 @@ test('a part is reorganised away and the other suffices without it → still att
 });
 
 test('the rest is freed with the request’s own amount: a day after it was verified', async () => {
-  await releaseReservations(ctx); // of the tests before
+  await releaseReservations(ctx, running); // of the tests before
   const request = await ask(12_345_678n);
   await payPart(request, 5_000_000n);
   const untilOf = async (micro: bigint) => {
@@ -228,7 +230,7 @@ test('the rest is freed with the request’s own amount: a day after it was veri
   await database.db.sql`
     update amount_reservations set reserved_until = now() - interval '1 minute' where request_id = ${request.id}`;
   assert.ok(Math.abs((await untilOf(7_345_678n)) ?? 1) === 0);
-  assert.equal(await releaseReservations(ctx), 2);
+  assert.equal(await releaseReservations(ctx, running), 2);
   assert.equal((await database.db.sql`select from reserved_rests where request_id = ${request.id}`).length, 0);
   assert.equal(await fate(await arrive({ value: 7_345_678n, block: head + 4 })), 'no_match');
 });

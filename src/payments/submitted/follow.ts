@@ -6,6 +6,7 @@ import { connectRpc, nullOfRpc, type Receipt, type Rpc, RpcError } from '../../c
 import { type ChainConfig, findChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
+import { rowsInBatches } from '../../db/in-batches.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { withinOr } from '../../lib/time.ts';
 import { findRequest } from '../../requests/read.ts';
@@ -49,7 +50,6 @@ const timeoutMs = 2_500;
 /** A page waits for this. */
 const limitMs = 3_000;
 const batchSize = 500;
-const maxBatches = 20;
 
 /** Stores what was seen of a transaction for its request's page, if it looks like a payment of the request. */
 export async function keepSubmitted(
@@ -171,12 +171,6 @@ async function askWhy(rpc: Rpc, row: SubmittedRow): Promise<SubmittedChange | nu
 }
 
 /** Forgets transactions submitted three days ago, which have long been mined or given up. Returns how many. */
-export async function forgetSubmitted(ctx: Context): Promise<number> {
-  let forgotten = 0;
-  for (let batch = 0; batch < maxBatches; batch++) {
-    const count = await deleteOldSubmitted(ctx.db, batchSize);
-    forgotten += count;
-    if (count < batchSize) break;
-  }
-  return forgotten;
+export function forgetSubmitted(ctx: Context, signal: AbortSignal): Promise<number> {
+  return rowsInBatches(signal, batchSize, () => deleteOldSubmitted(ctx.db, batchSize));
 }
