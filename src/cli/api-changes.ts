@@ -2,7 +2,8 @@ import { withoutReferences } from '../http/api-schemas.ts';
 
 /** The parts of an OpenAPI document that a comparison needs. */
 export type OpenApi = { paths: Record<string, Record<string, Operation>> };
-type Content = { content?: { 'application/json'?: { schema: Schema } } };
+type Content = { content?: { 'application/json'?: { schema: Schema } }; headers?: Record<string, Header> };
+type Header = { required?: boolean; schema: Schema };
 type Operation = {
   parameters?: Array<{ name: string; in: string; required?: boolean; schema: Schema }>;
   requestBody?: Content;
@@ -56,9 +57,23 @@ function compareOperation(before: Operation, after: Operation): string[] {
   for (const [status, old] of Object.entries(before.responses)) {
     const now = after.responses[status];
     if (!now) found.push(`answer ${status} is gone`);
-    else found.push(...compareAnswered(bodyOf(old), bodyOf(now), `answer ${status}`));
+    else found.push(...compareAnswered(partsOf(old), partsOf(now), `answer ${status}`));
   }
   return found;
+}
+
+/** The body's fields and, as further ones, the headers. */
+function partsOf(content: Content): Schema {
+  const { required = [], properties = {}, ...body } = bodyOf(content);
+  const headers = Object.entries(content.headers ?? {}).map(([name, header]) => ({
+    name: `header ${name}`,
+    ...header,
+  }));
+  return {
+    ...body,
+    required: [...required, ...headers.filter((header) => header.required).map(({ name }) => name)],
+    properties: { ...properties, ...Object.fromEntries(headers.map(({ name, schema }) => [name, schema])) },
+  };
 }
 
 const bodyOf = (content: Content | undefined): Schema => content?.content?.['application/json']?.schema ?? {};

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { asRefusal } from '../db/conflict.ts';
 import { AccessChanged, errors, Refusal, refuse } from '../errors.ts';
 import { errorPage, sendAccessChanged } from '../web/error-page.ts';
+import { errorHeaders } from './api-headers.ts';
 
 /** Turns any error into a response: JSON for programs, a page for people. */
 export function answerError(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -17,8 +18,7 @@ export function answerError(ctx: Context, error: unknown, request: FastifyReques
     ctx.log.error({ err: error, route: request.routeOptions.url ?? null }, refusal.code);
   }
   reply.code(status);
-  if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
-  if (refusal.code === 'body_too_large') reply.header('connection', 'close'); // the rest of the body is not read
+  reply.headers(errorHeaders[refusal.code] ?? {});
   // Pages need no key: a program that sends one has mistaken the address. A proxy's `Basic` says nothing.
   const hasKey = /^Bearer /i.test(request.headers.authorization ?? '');
   const isForProgram = request.url.startsWith('/api/') || hasKey || isForAgent(ctx.config, request);

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Config } from '../config.ts';
 import { docsPath } from '../web/docs-path.ts';
+import { fixedHeaders } from './api-headers.ts';
 import { isBelow } from './below.ts';
 
 /** Browser features that no page of ours uses are off, so that injected code could not use them either. */
@@ -32,7 +33,7 @@ export function answerHeaders(config: Hosts): (reply: FastifyReply, path: string
   const transportFor = strictTransport(config);
   const reference = referencePolicy(config.baseUrl);
   return (reply, path) => {
-    reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    reply.headers(fixedHeaders);
     const transport = transportFor(reply.request.headers.host);
     if (transport) reply.header('strict-transport-security', transport);
     if (path.startsWith('/api/')) return;

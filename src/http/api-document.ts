@@ -6,6 +6,7 @@ import { islandPath } from '../web/assets.ts';
 import { docsPath } from '../web/docs-path.ts';
 import { iconPath } from '../web/icon.ts';
 import { apiGuide } from './api-guide.ts';
+import { describedHeaders } from './api-headers.ts';
 import { completeDocument } from './api-schemas.ts';
 import { referenceScript } from './reference-script.ts';
 
@@ -91,6 +92,7 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
       ],
       components: {
         securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'qt_test_… or qt_live_…' } },
+        headers: describedHeaders as never,
       },
       webhooks: {
         'payment.proof_verified': {

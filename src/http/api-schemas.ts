@@ -1,8 +1,9 @@
 import { type ErrorCode, errors } from '../errors.ts';
 import { errorResponses } from './api-errors.ts';
+import { headersOf } from './api-headers.ts';
 
 type Json = Record<string, unknown>;
-type Response = { description: string; content: { 'application/json': { example?: unknown } } };
+type Response = { description: string; headers?: Json; content: { 'application/json': { example?: unknown } } };
 type Operation = Json & { 'x-errors'?: ErrorCode[]; operationId: string; responses: Record<string, Response> };
 /** The parts of an OpenAPI document that are changed here. */
 export type ApiDocument = { paths: Record<string, Record<string, Operation>>; components: { schemas?: Json } };
@@ -74,16 +75,17 @@ function describe(operation: Operation, held: object): void {
     response.description = isReplay ? 'Already created by an earlier call.' : (done[status] ?? '');
   }
   Object.assign(operation.responses, errorResponses(own, held));
+  for (const [status, response] of Object.entries(operation.responses)) response.headers = headersOf(status);
 }
 
-/** The same document with every reference replaced by its schema, for programs that do not resolve references. */
+/** The same document with every reference replaced by what it names, for programs that do not resolve references. */
 export function withoutReferences<T>(document: T): T {
-  const { schemas = {} } = (document as { components?: { schemas?: Json } }).components ?? {};
+  const components = (document as { components?: Record<string, Json> }).components ?? {};
   const writeOut = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(writeOut);
     if (!isObject(value)) return value;
-    const name = typeof value.$ref === 'string' ? value.$ref.replace('#/components/schemas/', '') : null;
-    if (name !== null) return writeOut(schemas[name]);
+    const [, kind = '', name = ''] = /^#\/components\/(\w+)\/(.+)$/.exec(String(value.$ref)) ?? [];
+    if (kind !== '') return writeOut(components[kind]?.[name]);
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, writeOut(part)]));
   };
   return writeOut(document) as T;

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type ErrorCode, errors } from '../errors.ts';
+import { fixedHeaders } from './api-headers.ts';
 
 /** How long a call has to arrive, with its headers and its body. */
 export const arrivalMs = 30_000;
@@ -43,6 +44,7 @@ function rawAnswer(code: ErrorCode, id: string): string {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'x-request-id': id,
+    ...fixedHeaders,
     connection: 'close',
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -262,6 +262,11 @@ test('comparing two documents › additions pass; what breaks a client is named'
     if (memo) memo.maxLength = 10;
   });
   assert.match(tighter, /tighter maxLength/);
+  const headersOf = (doc: OpenApi) => create(doc)?.responses['201']?.headers ?? {};
+  assert.match(
+    change((doc) => delete headersOf(doc)['x-request-id']),
+    /answer 201\.header x-request-id is gone/,
+  );
   const fewer = change((doc) => {
     const answer = create(doc)?.responses['201']?.content?.['application/json']?.schema;
     if (answer) answer.required = answer.required?.filter((name) => name !== 'status');
