@@ -74,9 +74,9 @@ test('two equal transfers before one charge → it belongs to neither; one befor
   assert.deepEqual(references(late), [null, null, null], 'a transfer from before the last charge');
 });
 
-test('a log of another shape, or a chain without the contract → nothing', () => {
+test('a log of another shape, or of another contract → nothing', () => {
   const logs = [moved(ada, shop, 5n), charged(5n)];
-  assert.equal(readBindings(logs, null)(0).chargedReference, null);
+  assert.equal(readBindings(logs, other)(0).chargedReference, null);
   const [, right] = logs as [LogContent, LogContent];
   for (const wrong of [
     { ...right, topics: right.topics.slice(0, 3) },

@@ -24,14 +24,14 @@ type LogContent = Pick<Log, 'address' | 'topics' | 'data'>;
  * only if exactly one transfer since the one before it has its payer, payee, token and amount.
  *
  * @param logs by their ordinal in the transaction; irrelevant ones may be left out
- * @param contract the contract for recurring payments, in lower case; null if the chain has none
+ * @param contract the contract for recurring payments, in lower case
  * @returns the bindings of the transfer at an ordinal
  */
 export function readBindings(
   logs: readonly (LogContent | undefined)[],
-  contract: string | null,
+  contract: string,
 ): (ordinal: number) => Bindings {
-  const charged = contract === null ? new Map<number, string>() : readCharges(logs, contract);
+  const charged = readCharges(logs, contract);
   return (ordinal) => ({
     authorizationNonce: nonceBefore(logs, ordinal),
     chargedReference: charged.get(ordinal) ?? null,

@@ -1,5 +1,6 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { SeenTransfer } from '../confirm.ts';
+import { contractToRead } from '../recurring/contract.ts';
 import type { Header, Log, Receipt, Transaction } from '../rpc.ts';
 import { type Bindings, readBindings } from './bindings.ts';
 import { transferOf } from './blocks.ts';
@@ -14,14 +15,14 @@ export function confirmsTransfer(
   key: SeenTransfer,
   chain: Pick<ChainConfig, 'tokens' | 'recurringContract'>,
 ): boolean {
-  if (!isSameTransfer(evidence, key) || !hasSameBindings(evidence, key, chain.recurringContract)) return false;
+  if (!isSameTransfer(evidence, key) || !hasSameBindings(evidence, key, contractToRead(chain))) return false;
   const tokens = chain.tokens.map(({ address }) => address);
   return !key.calldata || isSameReference(evidence, key, key.calldata.reference, tokens);
 }
 
 /** What was computed from a transaction for all of its transfers; as long as an endpoint's answer is kept. */
 type Computed = {
-  bindings: Map<string | null, (ordinal: number) => Bindings>;
+  bindings: Map<string, (ordinal: number) => Bindings>;
   references: Map<string, (transfer: Candidate) => Buffer | null>;
 };
 const computed = new WeakMap<Receipt, WeakMap<Transaction, Computed>>();
@@ -44,7 +45,7 @@ function onceIn<K, T>(map: Map<K, T>, key: K, compute: () => T): T {
   return value;
 }
 
-function hasSameBindings(evidence: Evidence, { ordinal, bindings }: SeenTransfer, contract: string | null): boolean {
+function hasSameBindings(evidence: Evidence, { ordinal, bindings }: SeenTransfer, contract: string): boolean {
   if (!bindings) return true;
   const read = () => readBindings(evidence.receipt.logs, contract);
   const found = onceIn(computedOf(evidence).bindings, contract, read)(ordinal);

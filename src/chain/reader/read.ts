@@ -3,6 +3,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 import type { Database, Tx } from '../../db/connection.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { finalNumber, usesTag } from '../finality.ts';
+import { contractToRead } from '../recurring/contract.ts';
 import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
 import { type FinalityTag, taggedNumber } from '../tagged-blocks.ts';
 import { checkLinked, checkLogs, lacksAnnounced, nextRange, transferTopic } from './blocks.ts';
@@ -237,7 +238,7 @@ type LogsByBlock = Map<number, Log[] | null>;
 async function findAll(reader: Reader, provider: RpcProvider, headers: Header[], logs: LogsByBlock): Promise<Found> {
   const other = reader.pool.other(provider);
   const rpcs = other ? [provider.rpc, other.rpc] : [provider.rpc];
-  const reading = { owners: reader.wallets.owners, rpcs, contract: reader.chain.recurringContract };
+  const reading = { owners: reader.wallets.owners, rpcs, contract: contractToRead(reader.chain) };
   const all: Found = { transfers: [], unread: [] };
   for (const header of headers) {
     const own = logs.get(header.number);

@@ -11,8 +11,8 @@ export type Reading = {
   owners: ReadonlyMap<string, Owner>;
   /** The provider that is read from, and another for what the first cannot return. */
   rpcs: readonly Rpc[];
-  /** The contract for recurring payments; null if the chain has none. */
-  contract: string | null;
+  /** The contract for recurring payments. */
+  contract: string;
 };
 
 /**
@@ -154,9 +154,9 @@ async function bindingsWithout(
   txHash: string,
   { logs, ordinals }: { logs: readonly Log[]; ordinals: readonly number[] },
   rpcs: readonly Rpc[],
-  contract: string | null,
+  contract: string,
 ): Promise<((ordinal: number) => Bindings) | null> {
-  const addresses = [...new Set(logs.map(({ address }) => address)), ...(contract === null ? [] : [contract])];
+  const addresses = [...new Set(logs.map(({ address }) => address)), contract];
   const topics = [authorizationUsedTopic, chargedTopic];
   const answers = await askEach(rpcs, (rpc) => rpc.logsOfBlock(header.hash, addresses, topics));
   const [log, ordinal] = [logs[0], ordinals[0]];

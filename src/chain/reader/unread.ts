@@ -1,4 +1,5 @@
 import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
+import { contractToRead } from '../recurring/contract.ts';
 import { type Header, nullOfRpc, type Rpc, RpcError } from '../rpc.ts';
 import { type Found, findTransfers, logsOfBlock, watchedLogs } from './find.ts';
 import { ProviderFault, type RpcProvider } from './pool.ts';
@@ -54,7 +55,7 @@ async function tryAgain(reader: Reader, provider: RpcProvider, row: store.Unread
   const other = reader.pool.other(provider);
   const rpcs = other ? [provider.rpc, other.rpc] : [provider.rpc];
   const owners = new Map(Object.entries(row.owners));
-  const contract = reader.chain.recurringContract;
+  const contract = contractToRead(reader.chain);
   try {
     const header = await provider.rpc.header(Number(row.block_number));
     // The reader will detect the reorganisation and then remove this, unless an endpoint invented the block long ago.
@@ -115,7 +116,7 @@ async function readBlock(
   const logs = await logsOfBlock(header, { tokens, owners, rpc, other, doubts: new Map() });
   return (
     logs && {
-      ...(await findTransfers(header, logs, { owners, rpcs, contract: reader.chain.recurringContract })),
+      ...(await findTransfers(header, logs, { owners, rpcs, contract: contractToRead(reader.chain) })),
       complete: true,
     }
   );

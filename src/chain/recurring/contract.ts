@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeAbiParameters, getCreate2Address, keccak256, parseAbi, stringToHex } from 'viem';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Hex } from '../rpc.ts';
 
 /** `contracts/RecurringPayments.sol`: the contract that collects a plan's charges, as its customer agreed. */
@@ -50,11 +51,21 @@ function artifact(): Artifact {
   return loaded;
 }
 
+let derived: Hex | null = null;
+
 /** The contract's address on every chain where the deterministic deployer deployed it. In lower case. */
 export function recurringAddress(): Hex {
   const options = { from: deterministicDeployer, salt: deploymentSalt, bytecode: artifact().bytecode };
-  return getCreate2Address(options).toLowerCase() as Hex;
+  derived ??= getCreate2Address(options).toLowerCase() as Hex;
+  return derived;
 }
+
+/**
+ * The contract whose charges pay requests on a chain. While RECURRING_CONTRACT is not set, no charges are made, but those
+ * that were sent before are still mined.
+ */
+export const contractToRead = ({ recurringContract }: Pick<ChainConfig, 'recurringContract'>): Hex =>
+  recurringContract ?? recurringAddress();
 
 /** The calldata with which the deterministic deployer deploys the contract. */
 export function deploymentCall(): Hex {
