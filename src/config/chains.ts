@@ -159,10 +159,8 @@ export const findChain = <Chain extends Pick<ChainConfig, 'chainId'>>(
 ): Chain | undefined => chains.find((chain) => String(chain.chainId) === String(chainId));
 
 /** Whether a chain is configured for test mode. */
-export const isTestChain = (
-  { test }: Record<Mode, readonly ChainConfig[]>,
-  { chainId }: Pick<ChainConfig, 'chainId'>,
-): boolean => findChain(test, chainId) !== undefined;
+export const isTestChain = ({ test }: Record<Mode, ChainConfig[]>, { chainId }: { chainId: number }): boolean =>
+  findChain(test, chainId) !== undefined;
 
 /** A chain's name for people, also if the chain was removed from CHAINS_FILE. */
 export const nameOfChain = (
