@@ -8,7 +8,9 @@ export const fixedHeaders = { 'cache-control': 'no-store', 'x-content-type-optio
 /** Headers that an error has beside them. That of `method_not_allowed` is `allow`, which depends on the address. */
 export const errorHeaders: Partial<Record<ErrorCode, Record<string, string>>> = {
   unauthorized: { 'www-authenticate': 'Bearer' },
-  body_too_large: { connection: 'close' }, // the rest of the body is not read
+  // Nothing more is read from the connection: neither the rest of the body, nor what follows a call for two hosts.
+  body_too_large: { connection: 'close' },
+  malformed_http: { connection: 'close' },
 };
 
 const fixed = (name: keyof typeof fixedHeaders, description: string): Header => ({
