@@ -1,4 +1,5 @@
 import { type ErrorCode, errors } from '../errors.ts';
+import { currencyCodes, currencyExponent } from '../lib/money.ts';
 import { createSnippet, receiverSnippet, type SnippetLanguage, snippetLanguages } from '../portal/overview/snippets.ts';
 import { syncSnippet } from '../portal/overview/sync-snippet.ts';
 
@@ -51,6 +52,9 @@ const advice: Record<Exclude<ErrorCode, 'malformed_text'>, string> = {
 const errorRows = Object.entries(advice)
   .map(([code, what]) => `| ${errors[code as ErrorCode][0]} | \`${code}\` | ${what} |`)
   .join('\n');
+
+const withExponent = (exponent: number): string =>
+  currencyCodes.filter((code) => currencyExponent(code) === exponent).join(', ');
 
 /** The introduction of the API's reference, as Markdown. */
 export function apiGuide(baseUrl: string): string {
@@ -117,6 +121,19 @@ merchant's is another one by then, the call is refused, and nobody is asked for 
 
 Every currency with an exchange rate can be used. The portal lists them under **Merchants**, where you create one;
 \`POST /api/v1/accounts\` with any other answers 400 and lists them too.
+
+\`fiat_amount_int\` counts the minor units that ISO 4217 gives the currency.
+
+| decimals | currencies | 1250 means |
+| --- | --- | --- |
+| 0 | ${withExponent(0)} | 1,250 |
+| 2 | all others, also COP, HUF, IDR and PKR, which JavaScript's \`Intl\` shows without decimals | 12.50 |
+| 3 | ${withExponent(3)} | 1.250 |
+| 4 | ${withExponent(4)} | 0.1250 |
+
+\`amount.usdc_micro\` is what the customer pays, in millionths of a US dollar. It is computed when the request is created, rounded
+up, and never changes. It can be up to 0.009999 dollars more than for another request of the same amount, so that their payments
+can be told apart. So take it from the response; do not compute it.
 
 # States
 

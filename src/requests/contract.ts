@@ -58,7 +58,7 @@ export const CreateRequest = Type.Object(
     fiat_amount_int: Type.Integer({
       minimum: 1,
       maximum: maxFiatInt,
-      description: 'Minor units of the merchant’s currency: cents for EUR, whole yen for JPY.',
+      description: 'Minor units of the merchant’s currency (ISO 4217): cents for EUR, whole yen for JPY.',
       examples: [1250],
     }),
     fiat_currency_code: Type.Optional(CurrencyCode),
