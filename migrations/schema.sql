@@ -133,6 +133,16 @@ create policy service on authorizations for ALL to quittance_service using (true
 grant INSERT, SELECT, UPDATE on authorizations to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on authorizations to quittance_service;
 
+create table base_urls (
+  origin text not null,
+  added_at timestamp with time zone not null default now(),
+  constraint base_urls_pkey PRIMARY KEY (origin)
+);
+alter table base_urls enable row level security, force row level security;
+create policy owner on base_urls for ALL to quittance using (true) with check (true);
+create policy service on base_urls for ALL to quittance_service using (true) with check (true);
+grant DELETE, INSERT, SELECT, UPDATE on base_urls to quittance_service;
+
 create table chain_blocks (
   chain_id bigint not null,
   number bigint not null,

@@ -33,6 +33,7 @@ const groups: Record<string, () => Promise<Command[]>> = {
   audit: people,
   rate: async () => (await import('./cli/rates.ts')).rateCommands,
   secrets: async () => (await import('./cli/secrets.ts')).secretCommands,
+  'base-url': async () => (await import('./cli/base-urls.ts')).baseUrlCommands,
   sandbox,
   wallet: sandbox,
   contracts: async () => (await import('./cli/contracts.ts')).contractCommands,

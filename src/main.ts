@@ -7,6 +7,7 @@ import { keepAddress } from './config/address.ts';
 import { misspeltAdvice } from './config/misspelt.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import type { Context } from './context.ts';
+import { claimBaseUrl } from './db/base-urls.ts';
 import { checkSecretKeys } from './db/secret-keys.ts';
 import { endInTime, stopServers } from './http/drain.ts';
 import { buildMetricsServer } from './http/health.ts';
@@ -66,6 +67,7 @@ const usesDataDir = ({ databaseUrl, chains }: Config): boolean => databaseUrl ==
 async function serve({ ctx, pools, parts }: RunningService, ending: AbortController): Promise<void> {
   const { config } = ctx;
   for (const misspelt of config.misspelt) ctx.log.warn(misspelt, misspeltAdvice(misspelt));
+  await claimBaseUrl(ctx.db.sql, config);
   await checkSecretKeys(ctx.db.sql, config.secretKeys);
   await checkChains(ctx);
   await announceRecurring(ctx);

@@ -10,6 +10,7 @@ const owners: Record<string, string> = {
   audit_chains: 'audit',
   audit_log: 'audit',
   authorizations: 'payments',
+  base_urls: 'db',
   chain_blocks: 'chain',
   chain_checkpoints: 'chain',
   chain_cursors: 'chain',

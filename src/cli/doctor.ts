@@ -3,6 +3,7 @@ import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
 import { alarmName, alarmSentence } from '../db/alarm-kinds.ts';
 import { listAlarms } from '../db/alarms.ts';
+import { baseUrlFault } from '../db/base-urls.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
 import { findUnreadable, type Unreadable } from '../db/unreadable-secrets.ts';
 import { modeOf } from '../lib/mode.ts';
@@ -49,6 +50,12 @@ async function checkService({ config }: Context): Promise<Finding[]> {
   );
   const advice = `${baseUrl} does not answer from here. Start the service, or set BASE_URL and PORT as it was started with.`;
   return [{ check: `service at ${baseUrl}`, state: answers ? 'ok' : 'attention', advice: answers ? '' : advice }];
+}
+
+/** Checks that nodes may run under this address: not on a copy of another service's database. */
+async function checkBaseUrl({ db, config }: Context): Promise<Finding[]> {
+  const fault = await baseUrlFault(db.sql, config.baseUrl);
+  return fault === null ? [] : [{ check: 'BASE_URL', state: 'failed', advice: fault }];
 }
 
 async function checkRates(ctx: Context): Promise<Finding[]> {
@@ -114,6 +121,7 @@ function unreadableFinding(found: Unreadable): Finding {
 
 const checks: Record<string, (ctx: Context) => Promise<Finding[]>> = {
   service: checkService,
+  BASE_URL: checkBaseUrl,
   database: checkDatabase,
   disk: checkDisk,
   reader: checkReader,
