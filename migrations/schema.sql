@@ -342,6 +342,7 @@ create table mails (
   unsubscribe_url text,
   sealed bytea,
   plan_id uuid,
+  for_partner_id uuid,
   constraint mails_check CHECK (((purpose = 'plan'::text) = (plan_id IS NOT NULL))),
   constraint mails_check1 CHECK (((num_nulls(partner_id, test_mode) = ANY (ARRAY[0, 2])) AND (num_nonnulls(request_id, plan_id) = num_nonnulls(partner_id)))),
   constraint mails_partner_id_test_mode_plan_id_fkey FOREIGN KEY (partner_id, test_mode, plan_id) REFERENCES plans(partner_id, test_mode, id),
@@ -354,12 +355,13 @@ CREATE INDEX mails_given_up ON public.mails USING btree (created_at, id) WHERE (
 CREATE INDEX mails_plan ON public.mails USING btree (partner_id, test_mode, plan_id) WHERE (plan_id IS NOT NULL);
 CREATE INDEX mails_readable ON public.mails USING btree (created_at) WHERE (body IS NOT NULL);
 CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id, purpose) WHERE (request_id IS NOT NULL);
+CREATE INDEX mails_sender ON public.mails USING btree (urgent, COALESCE(partner_id, for_partner_id, '00000000-0000-0000-0000-000000000000'::uuid), next_attempt_at) WHERE ((sent_at IS NULL) AND (next_attempt_at < 'infinity'::timestamp with time zone));
 CREATE INDEX mails_sent ON public.mails USING btree (sent_at) WHERE (sent_at IS NOT NULL);
 CREATE INDEX mails_turn ON public.mails USING btree (urgent, COALESCE(partner_id, '00000000-0000-0000-0000-000000000000'::uuid), next_attempt_at) WHERE ((sent_at IS NULL) AND (next_attempt_at < 'infinity'::timestamp with time zone));
 CREATE TRIGGER mails_queued AFTER INSERT ON mails FOR EACH ROW WHEN (new.purpose <> 'ask'::text) EXECUTE FUNCTION tell_queue('mails');
 alter table mails enable row level security, force row level security;
 create policy owner on mails for ALL to quittance using (true) with check (true);
-create policy queue on mails for INSERT to quittance_app using (true) with check ((partner_id IS NULL));
+create policy queue on mails for INSERT to quittance_app using (true) with check (((partner_id IS NULL) AND ((for_partner_id IS NULL) OR (for_partner_id = scope_partner()))));
 create policy scope on mails for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
 create policy service on mails for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT on mails to quittance_app;

@@ -28,8 +28,14 @@ export type NewMail = {
 
 type MailContext = Pick<Context, 'config'>;
 
-/** Puts a mail into the outbox. It is sent once the transaction has committed, and never if it does not. */
-export const queueMail = (ctx: MailContext, tx: Tx | Sql, mail: NewMail): Promise<void> => queue(ctx, tx, mail, null);
+/**
+ * Puts a mail into the outbox. It is sent once the transaction has committed, and never if it does not.
+ *
+ * @param partnerId whose users or merchants cause such mails: they take turns with that partner's other mails. Null for
+ * mails of ours, such as those to operators
+ */
+export const queueMail = (ctx: MailContext, tx: Tx | Sql, partnerId: string | null, mail: NewMail): Promise<void> =>
+  queue(ctx, tx, mail, partnerId);
 
 /** Queues a mail to a request's customer. A second one for the same request and purpose changes nothing. */
 export const queueCustomerMail = (
@@ -48,7 +54,12 @@ export const queuePlanMail = (
   mail: NewMail,
 ): Promise<void> => queue(ctx, tx, mail, { scope, planId, purpose: 'plan' });
 
-function queue({ config }: MailContext, tx: Tx | Sql, mail: NewMail, about: MailSubject | null): Promise<void> {
+function queue(
+  { config }: MailContext,
+  tx: Tx | Sql,
+  mail: NewMail,
+  about: MailSubject | string | null,
+): Promise<void> {
   const { recipient, urgent = false } = mail;
   return insertMail(tx, { ...storedContent(config, mail), recipient, urgent }, about);
 }

@@ -6,7 +6,7 @@ import { nilUuid } from '../lib/ids.ts';
 import type { StoredContent } from './content.ts';
 
 /**
- * A claimed mail. `sender`: the partner whose customer receives it, or `ourselves`. `last`: whether this is its last
+ * A claimed mail. `sender`: the partner for whose sake it is sent, or `ourselves`. `last`: whether this is its last
  * attempt.
  */
 export type Claimed = StoredContent & { id: string; recipient: string; sender: string; last: boolean; urgent: boolean };
@@ -14,7 +14,7 @@ export type Claimed = StoredContent & { id: string; recipient: string; sender: s
 /** Stands for "no partner" in the index by which claims alternate between senders. */
 export const ourselves = nilUuid;
 /** As in the index, with the value written out. */
-const senderOf = (sql: Sql) => sql`coalesce(partner_id, '00000000-0000-0000-0000-000000000000')`;
+const senderOf = (sql: Sql) => sql`coalesce(partner_id, for_partner_id, '00000000-0000-0000-0000-000000000000')`;
 
 /**
  * The wait before the second attempt. Each further wait is twice as long, up to a day. It is longer than sending takes,

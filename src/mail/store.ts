@@ -11,20 +11,25 @@ export type MailSubject = { scope: Scope } & (
   | { planId: string; purpose: 'plan' }
 );
 
-/** Stores a mail. A second one about the same request for the same purpose changes nothing. */
+/**
+ * Stores a mail. A second one about the same request for the same purpose changes nothing.
+ *
+ * @param about the id of the partner for whose sake a mail to no customer is sent; null if it is ours
+ */
 export async function insertMail(
   tx: Tx | Sql,
   mail: StoredContent & { recipient: string; urgent: boolean },
-  about: MailSubject | null,
+  about: MailSubject | string | null,
 ): Promise<void> {
-  const requestId = about && 'requestId' in about ? about.requestId : null;
-  const planId = about && 'planId' in about ? about.planId : null;
+  const [forPartner, customer] = typeof about === 'string' ? [about, null] : [null, about];
+  const requestId = customer && 'requestId' in customer ? customer.requestId : null;
+  const planId = customer && 'planId' in customer ? customer.planId : null;
   await tx`
-    insert into mails (id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent, partner_id, test_mode,
-      request_id, plan_id, purpose)
+    insert into mails (id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent, for_partner_id, partner_id,
+      test_mode, request_id, plan_id, purpose)
     values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.body_html},
-      ${mail.unsubscribe_url}, ${mail.sealed}, ${mail.urgent}, ${about?.scope.partnerId ?? null},
-      ${about?.scope.testMode ?? null}, ${requestId}, ${planId}, ${about ? tx`${about.purpose}` : tx`default`})
+      ${mail.unsubscribe_url}, ${mail.sealed}, ${mail.urgent}, ${forPartner}, ${customer?.scope.partnerId ?? null},
+      ${customer?.scope.testMode ?? null}, ${requestId}, ${planId}, ${customer ? tx`${customer.purpose}` : tx`default`})
     ${requestId === null ? tx`` : tx`on conflict do nothing`}`;
 }
 

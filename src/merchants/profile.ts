@@ -52,7 +52,7 @@ export async function changeProfile(
     if (left !== null && !(await mayLeave(ctx, tx, scope, { accountId, left })))
       return { faults: { email: 'changedTooOften' } };
     if (changed.length > 0) await updateProfile(tx, scope, accountId, profile);
-    if (left !== null) await queueMail(ctx, tx, { recipient: left, ...notice });
+    if (left !== null) await queueMail(ctx, tx, scope.partnerId, { recipient: left, ...notice });
     const currency = profile.display_currency;
     if (changed.length > 0) {
       const object = { kind: 'merchant' as const, id: accountId };

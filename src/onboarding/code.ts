@@ -60,7 +60,7 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
     }
     const expiresAt = new Date(now.getTime() + codeMs);
     await upsertCode(tx, scope, row.id, { hash, attempts: alive?.attempts ?? 0, expiresAt });
-    await queueMail(ctx, tx, { recipient, urgent: true, ...mail });
+    await queueMail(ctx, tx, scope.partnerId, { recipient, urgent: true, ...mail });
   });
 }
 

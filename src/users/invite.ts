@@ -73,6 +73,7 @@ export async function inviteUser(
     await queueMail(
       ctx,
       inner.db.sql,
+      partnerId,
       invitationMail(theirs, branding, email, { place, link, signIn: `${realmUrl}/sign-in` }),
     );
     return { user, link };

@@ -65,6 +65,6 @@ export async function queueWalletNotice(
   for (const [recipient, language] of languages) {
     if (recipient === null) continue;
     const mail = write(ctx, wordsKept(language), notice, recipients, accountId);
-    await queueMail(ctx, tx, { recipient, urgent, ...mail });
+    await queueMail(ctx, tx, scope.partnerId, { recipient, urgent, ...mail });
   }
 }

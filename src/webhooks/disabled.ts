@@ -107,5 +107,5 @@ export async function queueDisabledNotice(ctx: Context, tx: Tx, row: Disabled): 
     links: { link: `${hostAddress(ctx.config, null)}/portal/webhooks?mode=${mode}` },
     button: t.open,
   });
-  await queueMail(ctx, tx, { recipient: contact.email, ...notice });
+  await queueMail(ctx, tx, partner_id, { recipient: contact.email, ...notice });
 }

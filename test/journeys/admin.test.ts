@@ -414,7 +414,7 @@ test('Stuck events, endpoints, mails and receipts are listed, each with the butt
   await app.db.sql`
     update webhook_endpoints set disabled_at = now(), disabled_reason = 'gone' where partner_id = ${partner.id}`;
   const secret = { subject: '482913 — your code for Lost mail', body: 'https://pay.example/a-secret-link' };
-  await queueMail(app.ctx, app.db.sql, { recipient: 'lost@example.com', ...secret });
+  await queueMail(app.ctx, app.db.sql, null, { recipient: 'lost@example.com', ...secret });
   await app.db.sql`update mails set next_attempt_at = 'infinity', attempts = 12 where recipient = 'lost@example.com'`;
   await app.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['phone']})`;
   await app.db.sql`update receipts set next_attempt_at = 'infinity', error = 'it answered 422'`;

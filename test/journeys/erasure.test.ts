@@ -89,7 +89,7 @@ test('A customer’s data is erased from every request of every partner and from
   const stranger = await makeRequest(app.db, two.scope, two.merchant, grace('ada@example.com', '+49 30 2'));
   await mailOf(one.scope, first, email);
   await mailOf(two.scope, stranger, 'ada@example.com');
-  await queueMail(app.ctx, app.db.sql, { recipient: email, subject: 'Your link', body: 'to sign in' });
+  await queueMail(app.ctx, app.db.sql, null, { recipient: email, subject: 'Your link', body: 'to sign in' });
 
   const key = keyOf('email', ` ${email.toUpperCase()} `);
   const found = await findCustomer(app.ctx, key);

@@ -149,10 +149,10 @@ describe('nodes with different keys', () => {
 
   test('A mail whose key a node lacks → it spends no attempt, delays no other mail, and a node with the key sends it', async () => {
     const mail = { subject: 'Hello', body: 'text' };
-    await queueMail(production(ahead), stage.db.sql, { ...mail, recipient: 'first@example.com' });
+    await queueMail(production(ahead), stage.db.sql, null, { ...mail, recipient: 'first@example.com' });
     assert.deepEqual(await send(behind), []);
     assert.deepEqual(await attempts(), [0]);
-    await queueMail(production(behind), stage.db.sql, { ...mail, recipient: 'second@example.com' });
+    await queueMail(production(behind), stage.db.sql, null, { ...mail, recipient: 'second@example.com' });
     assert.deepEqual(await send(behind), ['second@example.com text']);
     assert.equal((await raisedAlarms(stage.db.sql)).has('mail_failing'), false);
 
@@ -165,7 +165,11 @@ describe('nodes with different keys', () => {
   });
 
   test('A mail waits because no mail server is configured → its key is not to blame, also while an event waits for that', async () => {
-    await queueMail(production(ahead), stage.db.sql, { subject: 'Hello', body: 'text', recipient: 'a@example.com' });
+    await queueMail(production(ahead), stage.db.sql, null, {
+      subject: 'Hello',
+      body: 'text',
+      recipient: 'a@example.com',
+    });
     await stage.db.sql`update mails set next_attempt_at = now() - interval '3 minutes'`;
     await alarmMissingKeys(production(behind, null));
     assert.equal(await alarm('new'), undefined);
@@ -183,7 +187,11 @@ describe('nodes with different keys', () => {
 
   test('A mail whose key was given up → it is attempted and given up like others, instead of waiting for ever', async () => {
     await checkSecretKeys(stage.db.sql, ahead);
-    await queueMail(production(ahead), stage.db.sql, { subject: 'Hello', body: 'text', recipient: 'lost@example.com' });
+    await queueMail(production(ahead), stage.db.sql, null, {
+      subject: 'Hello',
+      body: 'text',
+      recipient: 'lost@example.com',
+    });
     assert.ok(await forgetSecretKey(stage.db.sql, behind, 'new'));
     assert.deepEqual(await send(behind), []);
     assert.deepEqual(await attempts(), [1]);

@@ -20,7 +20,7 @@ beforeEach(() => database.db.sql`delete from mails`);
 test('Mails are deleted a month after they were sent or had failed; a waiting mail stays, however old it is', async () => {
   const { sql } = database.db;
   const queue = (recipient: string) =>
-    queueMail(testContext(database.db), sql, { recipient, subject: 'A link', body: 'https://…' });
+    queueMail(testContext(database.db), sql, null, { recipient, subject: 'A link', body: 'https://…' });
   for (const name of ['sent', 'given-up', 'waiting']) await queue(`${name}@example.com`);
   await sql`update mails set sent_at = now() where recipient = 'sent@example.com'`;
   await sql`update mails set next_attempt_at = 'infinity' where recipient = 'given-up@example.com'`;
@@ -60,7 +60,7 @@ const assertUnread = ({ whole }: Record<string, string>) => assert.doesNotMatch(
 
 test('In production the database never shows what a mail says, and holds nothing of it once it was sent', async () => {
   const ctx = production();
-  await queueMail(ctx, ctx.db.sql, secret('one@example.com'));
+  await queueMail(ctx, ctx.db.sql, null, secret('one@example.com'));
   const waiting = await rowOf('one@example.com');
   assertUnread(waiting);
   assert.ok(waiting.sealed);
@@ -76,7 +76,7 @@ test('In production the database never shows what a mail says, and holds nothing
 
 test('A mail that failed permanently stays encrypted, and is complete when an operator sends it again', async () => {
   const ctx = production();
-  await queueMail(ctx, ctx.db.sql, secret('two@example.com'));
+  await queueMail(ctx, ctx.db.sql, null, secret('two@example.com'));
   await ctx.db.sql`update mails set attempts = 11 where recipient = 'two@example.com'`;
   const failing = async () => {
     throw new Error('no such mailbox');
@@ -93,7 +93,7 @@ test('A mail that failed permanently stays encrypted, and is complete when an op
 
 test('Unencrypted mails are encrypted while they wait and deleted once they were sent; the sandbox keeps its own', async () => {
   const sandbox = testContext(database.db);
-  for (const name of ['three', 'four']) await queueMail(sandbox, sandbox.db.sql, secret(`${name}@example.com`));
+  for (const name of ['three', 'four']) await queueMail(sandbox, sandbox.db.sql, null, secret(`${name}@example.com`));
   await sandbox.db.sql`update mails set sent_at = now() where recipient = 'four@example.com'`;
   assert.equal(await encryptMails(sandbox), 0);
   assert.equal((await rowOf('four@example.com')).body, `Open ${link}`);

@@ -33,7 +33,7 @@ test('A server refuses a mail and quotes its recipient → log and alarm contain
   ]) {
     reply = text;
     await database.db.sql`update mails set sent_at = now()`;
-    await queueMail(node, database.db.sql, { recipient, subject: 'Receipt', body: 'Paid.' });
+    await queueMail(node, database.db.sql, null, { recipient, subject: 'Receipt', body: 'Paid.' });
     assert.equal(await sendDueMails(node, new AbortController().signal), 0);
   }
   const alarm = (await raisedAlarms(database.db.sql)).get('mail_failing') ?? '';

@@ -36,7 +36,12 @@ const nodeWith = (smtpUrl: string) =>
   testContext(database.db, { config: testConfig({ sandbox: false, mail: { smtpUrl, from } }) });
 const mailTo = (recipient: string) => ({ recipient, subject: 'Zwölf € – 12', body: 'Grüße,\n.\nfrom the till.' });
 const queue = (recipient: string) =>
-  queueMail(testContext(database.db, { config: testConfig({ sandbox: false }) }), database.db.sql, mailTo(recipient));
+  queueMail(
+    testContext(database.db, { config: testConfig({ sandbox: false }) }),
+    database.db.sql,
+    null,
+    mailTo(recipient),
+  );
 const makeDue = () => database.db.sql`update mails set next_attempt_at = now() where sent_at is null`;
 
 async function read(recipient: string) {
@@ -255,11 +260,11 @@ test('Servers that hang delay only their own mails; a mail that somebody waits f
     for (let i = 0; i < 3; i++) await queue(`receipt-${i}@${server}.example`);
   }
   await until(() => held.length === 10, 'all places are taken');
-  await queueMail(testContext(database.db, { config: testConfig({ sandbox: false }) }), database.db.sql, {
+  await queueMail(testContext(database.db, { config: testConfig({ sandbox: false }) }), database.db.sql, null, {
     ...mailTo('link@hangs1.example'),
     urgent: true,
   });
-  await queueMail(testContext(database.db, { config: testConfig({ sandbox: false }) }), database.db.sql, {
+  await queueMail(testContext(database.db, { config: testConfig({ sandbox: false }) }), database.db.sql, null, {
     ...mailTo('link@fine.example'),
     urgent: true,
   });

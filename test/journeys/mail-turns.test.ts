@@ -3,6 +3,9 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { Scope } from '../../src/db/connection.ts';
 import { queueCustomerMail, queueMail } from '../../src/mail/outbox.ts';
 import { sendDueMails } from '../../src/mail/transport.ts';
+import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
+import { sendEmailCode } from '../../src/onboarding/code.ts';
+import { wordsOf } from '../../src/ui/language.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
@@ -69,9 +72,31 @@ test('One partner’s mails hang at many servers → they take half of the place
   const sending = sendDueMails(ctxOf(), running, transport.send);
   await until(() => transport.started.length === 5, 'half of the places to be taken');
   await queueOf(other, ['other@fine.example']);
-  await queueMail(ctxOf(), database.db.sql, { ...words, recipient: 'notice@fine.example' });
+  await queueMail(ctxOf(), database.db.sql, null, { ...words, recipient: 'notice@fine.example' });
   await until(() => transport.started.length === 7, 'the mails of others');
   assert.deepEqual(transport.started.slice(5).sort(), ['notice@fine.example', 'other@fine.example']);
+  assert.equal(await finish(sending, transport), 14);
+});
+
+test('One partner’s onboarding links request codes for many servers that hang → another’s code and a sign-in link go out', async () => {
+  const ctx = ctxOf();
+  const sendCodes = async (scope: Scope, recipients: readonly string[]) => {
+    for (const recipient of recipients) {
+      const { id } = await makeMerchant(ctx.db, scope);
+      await ctx.db.sql`update merchants set email = ${recipient}, onboarded_at = null where id = ${id}`;
+      const subject = { id, onboarding_epoch: 0 };
+      await sendEmailCode(ctx, makeOnboardingToken(ctx.config.secretKeys, subject, ctx.clock.now()), wordsOf('en'));
+    }
+  };
+  await sendCodes(await newScope(), addresses('many', 12));
+  const transport = heldTransport();
+  const sending = sendDueMails(ctx, running, transport.send);
+  await until(() => transport.started.length >= 5, 'half of the places to be taken');
+  await sendCodes(await newScope(), ['code@fine.example']);
+  await queueMail(ctx, database.db.sql, null, { ...words, urgent: true, recipient: 'link@fine.example' });
+  await until(() => transport.started.includes('link@fine.example'), 'the sign-in link');
+  await until(() => transport.started.includes('code@fine.example'), 'the other code');
+  assert.equal(transport.started.length, 7);
   assert.equal(await finish(sending, transport), 14);
 });
 

@@ -24,7 +24,7 @@ const read = async (recipient: string) =>
 
 test('The sandbox prints mails, keeps them, and shows them escaped under /dev/mail', async () => {
   assert.match((await visit(`${app.url}/dev/mail`)).html, /No mail yet/);
-  await queueMail(app.ctx, app.db.sql, mail('<b>@example.com'));
+  await queueMail(app.ctx, app.db.sql, null, mail('<b>@example.com'));
   assert.equal(await sendDueMails(app.ctx, running), 1);
   assert.equal(await sendDueMails(app.ctx, running), 0, 'each goes out once');
   assert.ok((await read('<b>@example.com'))?.sent_at);
@@ -36,7 +36,7 @@ test('The sandbox prints mails, keeps them, and shows them escaped under /dev/ma
 
 test('A mail in HTML is shown as its recipient sees it: on a separate page that runs, sends and loads nothing', async () => {
   const html = '<!doctype html><p style="color:red">A code<script>alert(1)</script></p>';
-  await queueMail(app.ctx, app.db.sql, { ...mail('html@example.com'), html });
+  await queueMail(app.ctx, app.db.sql, null, { ...mail('html@example.com'), html });
   await sendDueMails(app.ctx, running);
   const list = await visit(`${app.url}/dev/mail`, { headers: { 'accept-language': 'de' } });
   assert.match(list.html, /<html lang="en"/);
@@ -52,7 +52,7 @@ test('A mail in HTML is shown as its recipient sees it: on a separate page that 
 test('a mail queued in a transaction that was rolled back → never sent', async () => {
   const { test: scope } = await makePartner(app.db);
   const work = app.db.scoped(scope, async (tx) => {
-    await queueMail(app.ctx, tx, mail('rolled-back@example.com'));
+    await queueMail(app.ctx, tx, null, mail('rolled-back@example.com'));
     throw new Error('rolled back');
   });
   await assert.rejects(work, /rolled back/);
@@ -60,8 +60,8 @@ test('a mail queued in a transaction that was rolled back → never sent', async
 });
 
 test('A mail that could not be sent is retried later, and delays no other', async () => {
-  await queueMail(app.ctx, app.db.sql, mail('broken@example.com'));
-  await queueMail(app.ctx, app.db.sql, mail('fine@example.com'));
+  await queueMail(app.ctx, app.db.sql, null, mail('broken@example.com'));
+  await queueMail(app.ctx, app.db.sql, null, mail('fine@example.com'));
   const transport = async ({ recipient }: { recipient: string }) => {
     if (recipient.startsWith('broken')) throw new Error('mailbox unavailable');
   };
@@ -72,7 +72,7 @@ test('A mail that could not be sent is retried later, and delays no other', asyn
 });
 
 test('Several nodes send each mail once', async () => {
-  for (let i = 0; i < 30; i++) await queueMail(app.ctx, app.db.sql, mail(`many-${i}@example.com`));
+  for (let i = 0; i < 30; i++) await queueMail(app.ctx, app.db.sql, null, mail(`many-${i}@example.com`));
   const sent: string[] = [];
   const transport = async ({ recipient }: { recipient: string }) => {
     sent.push(recipient);
@@ -83,7 +83,7 @@ test('Several nodes send each mail once', async () => {
 });
 
 test('In production without a transport mails stay queued, and an alarm says so', async () => {
-  await queueMail(app.ctx, app.db.sql, mail('waiting@example.com'));
+  await queueMail(app.ctx, app.db.sql, null, mail('waiting@example.com'));
   const ctx = testContext(app.db, { config: testConfig({ sandbox: false }) });
   assert.equal(await sendDueMails(ctx, running), 0);
   assert.equal((await read('waiting@example.com'))?.sent_at, null);
@@ -94,7 +94,7 @@ test('In production without a transport mails stay queued, and an alarm says so'
 test('/dev/mail in production → 404', async () => {
   const production = await startApp({ config: testConfig({ sandbox: false }) });
   try {
-    await queueMail(production.ctx, production.db.sql, { ...mail('secret@example.com'), html: '<p>A code</p>' });
+    await queueMail(production.ctx, production.db.sql, null, { ...mail('secret@example.com'), html: '<p>A code</p>' });
     const [row] = await production.db.sql`select id from mails`;
     for (const path of ['/dev/mail', `/dev/mail/${row?.id}`]) {
       assert.equal((await visit(production.url + path)).status, 404);

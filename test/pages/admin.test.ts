@@ -234,7 +234,7 @@ test('the pages Needs attention and Erase customer data work in the browser', as
   await fixtures.db.sql`
     update webhook_endpoints set disabled_at = now(), disabled_reason = 'no_success_for_120_hours'
     where partner_id = ${partner.id}`;
-  await queueMail(fixtures.ctx, fixtures.db.sql, {
+  await queueMail(fixtures.ctx, fixtures.db.sql, null, {
     recipient: 'lost@example.com',
     subject: 'You are invited',
     body: 'x',

@@ -89,8 +89,9 @@ export function addPasskey(
     if ((await selectPasskeys(sql, person.userId, maxPasskeys)).length >= maxPasskeys) return 'enough';
     const owned = { userId: person.userId, partnerId: partnerIdOf(person), createdAt: ctx.clock.now() };
     if (!(await insertPasskey(sql, { ...passkey, ...owned, id: randomUUID(), name }))) return 'not_made';
-    const branding = await readMailBranding(inner, partnerIdOf(person));
-    await queueMail(ctx, sql, passkeyMail(words, branding, person.email, 'added', placeOf(person)));
+    const partnerId = partnerIdOf(person);
+    const branding = await readMailBranding(inner, partnerId);
+    await queueMail(ctx, sql, partnerId, passkeyMail(words, branding, person.email, 'added', placeOf(person)));
     return null;
   };
   return withAudit(ctx, actor, keep, (refused) =>
@@ -115,8 +116,9 @@ export async function removePasskey(
     const { sql } = inner.db;
     const name = await deletePasskey(sql, person.userId, id);
     if (name === null) return null;
-    const branding = await readMailBranding(inner, partnerIdOf(person));
-    await queueMail(ctx, sql, passkeyMail(words, branding, person.email, 'removed', placeOf(person)));
+    const partnerId = partnerIdOf(person);
+    const branding = await readMailBranding(inner, partnerId);
+    await queueMail(ctx, sql, partnerId, passkeyMail(words, branding, person.email, 'removed', placeOf(person)));
     return name;
   };
   await withAudit(ctx, actor, take, (name) =>
@@ -156,7 +158,7 @@ export async function removePasskeysOf(
     if (count === 0) return { user, count };
     const theirs = wordsKept(user.language, words);
     const branding = await readMailBranding(inner, partnerId);
-    await queueMail(ctx, inner.db.sql, passkeyMail(theirs, branding, user.email, 'removed', place));
+    await queueMail(ctx, inner.db.sql, partnerId, passkeyMail(theirs, branding, user.email, 'removed', place));
     return { user, count };
   };
   const { count } = await withAudit(ctx, actor, take, ({ user, count }) =>

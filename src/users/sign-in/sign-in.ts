@@ -56,7 +56,7 @@ export async function askForLink(
     const stored = await storeLink(ctx, tx, asked);
     if (stored === 'exhausted') return 'exhausted';
     const mailing = tx.savepoint(async (inner) => {
-      await queueMail(ctx, inner, mail);
+      await queueMail(ctx, inner, partner?.id ?? null, mail);
       if (stored === 'unknown') throw new NobodyToMail();
     });
     await mailing.catch((error) => {
