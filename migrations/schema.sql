@@ -1055,9 +1055,9 @@ create table requests (
 CREATE INDEX requests_account_list ON public.requests USING btree (partner_id, test_mode, account_id, created_at);
 CREATE INDEX requests_account_paid ON public.requests USING btree (partner_id, test_mode, account_id, proof_verified_at) INCLUDE (fiat_code, fiat_int, usdc_micro) WHERE (proof_status = 'verified'::text);
 CREATE INDEX requests_account_states ON public.requests USING btree (partner_id, test_mode, account_id, status, proof_status, created_at);
-CREATE INDEX requests_customer_email ON public.requests USING btree (lower(customer_email)) WHERE (customer_email IS NOT NULL);
 CREATE INDEX requests_customer_phone ON public.requests USING btree (regexp_replace(customer_phone, '\D'::text, ''::text, 'g'::text)) WHERE (customer_phone IS NOT NULL);
 CREATE INDEX requests_due ON public.requests USING btree (expires_at) WHERE ((status = ANY (ARRAY['requested'::text, 'opened'::text])) AND (proof_status = 'none'::text));
+CREATE INDEX requests_email ON public.requests USING btree (lower(customer_email), partner_id, test_mode, account_id, created_at) WHERE (customer_email IS NOT NULL);
 CREATE UNIQUE INDEX requests_idempotency ON public.requests USING btree (partner_id, test_mode, account_id, idempotency_key);
 CREATE UNIQUE INDEX requests_list ON public.requests USING btree (partner_id, test_mode, created_at);
 CREATE INDEX requests_receipted ON public.requests USING btree (proof_verified_at, id) WHERE ((proof_status = 'verified'::text) AND ((customer_email IS NOT NULL) OR (customer_phone IS NOT NULL)));
@@ -1918,6 +1918,28 @@ BEGIN ATOMIC
   LIMIT find_by_email.most;
 END;
 grant execute on function find_by_email(text,uuid,integer) to quittance_app, quittance_service;
+
+CREATE OR REPLACE FUNCTION public.find_by_email_in_scope(wanted text, account uuid, most integer)
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  (select r.id from requests r
+    where account is not null and r.customer_email is not null and lower(r.customer_email) = lower(wanted)
+      and r.partner_id = scope_partner() and r.test_mode = scope_test_mode() and r.account_id = account
+    order by r.created_at desc limit most)
+  union all
+  (select own.id from (
+    select found.id, found.created_at, count(*) over () as many from (
+      select r.id, r.created_at from requests r
+      where account is null and r.customer_email is not null and lower(r.customer_email) = lower(wanted)
+        and r.partner_id = scope_partner() and r.test_mode = scope_test_mode()
+      limit 5001) found) own
+    where own.many <= 5000
+    order by own.created_at desc limit most)
+$function$;
+grant execute on function find_by_email_in_scope(text,uuid,integer) to quittance_app, quittance_service;
 
 CREATE OR REPLACE FUNCTION public.find_by_metadata(wanted text, most integer)
  RETURNS SETOF uuid

@@ -43,13 +43,18 @@ const find = async (who: Visitor, q: string, query: Record<string, string> = {})
   idsOn(await searched(who, q, query));
 
 /** Stores requests with the memos “Coffee 1”, “Coffee 2” and so on, the later ones newer. */
-async function storeMany(scope: Scope, merchant: { id: string; wallet: string }, count: number): Promise<void> {
+async function storeMany(
+  scope: Scope,
+  merchant: { id: string; wallet: string },
+  count: number,
+  { customerEmail = null }: { customerEmail?: string | null } = {},
+): Promise<void> {
   await withoutLimits(fixtures.owner, async (tx) => {
     await tx`
       insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate,
-        payment_mode, metadata, memo, wallet_address, reference, start_blocks, created_at, expires_at)
+        payment_mode, metadata, memo, customer_email, wallet_address, reference, start_blocks, created_at, expires_at)
       select ${scope.partnerId}, true, gen_random_uuid(), ${merchant.id}, g, 'EUR', g, false, '1', 'pos', '{}',
-        'Coffee ' || g, ${merchant.wallet}, decode(lpad(to_hex(g), 32, '0'), 'hex'), '{}', now() + g * interval '1 ms',
+        'Coffee ' || g, ${customerEmail}, ${merchant.wallet}, decode(lpad(to_hex(g), 32, '0'), 'hex'), '{}', now() + g * interval '1 ms',
         now() + interval '1 day'
       from generate_series(1, ${count}::int) g`;
   });
@@ -167,6 +172,27 @@ test('the search field › finds an unmatched payment by its transaction and pay
     assert.doesNotMatch(await pageOf(who, { q }), /7\.654321/);
     assert.doesNotMatch((await who.open(`/portal/unmatched?q=${q}`)).html, /7\.654321/);
   }
+});
+
+test('an e-mail address that thousands of others’ requests have, of another partner or merchant → a search finds the same', async () => {
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const [merchant, neighbour] = [await makeMerchant(fixtures.db, scope), await makeMerchant(fixtures.db, scope)];
+  const customerEmail = 'ada@shared.example';
+  const wanted = await makeRequest(fixtures.db, scope, merchant, { customerEmail });
+  await makeRequest(fixtures.db, scope, merchant, { memo: `For ${customerEmail}` });
+  const visitor = await portalVisitor(fixtures.ctx, url, partner.id);
+  const of = { account_id: merchant.id };
+  const same = async (whose: string) => {
+    assert.deepEqual(await find(visitor, customerEmail, of), [wanted.id], whose);
+  };
+  await same('nobody else');
+  const other = (await makePartner(fixtures.db)).test;
+  const shared = { customerEmail: customerEmail.toUpperCase() };
+  await storeMany(other, await makeMerchant(fixtures.db, other), 5_001, shared);
+  await same('another partner');
+  assert.deepEqual(await find(visitor, customerEmail), [wanted.id]);
+  await storeMany(scope, neighbour, 5_001, shared);
+  await same('another merchant');
 });
 
 test('the search field › more matches than it collects → says how many it shows', async () => {

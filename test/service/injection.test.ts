@@ -300,6 +300,7 @@ test('every function that a scope’s login may call › shows and changes nothi
     functions.filter(({ definer }) => definer).map(({ name }) => name),
     [
       'find_by_email',
+      'find_by_email_in_scope',
       'find_by_metadata',
       'find_by_value',
       'find_merchants',

@@ -41,7 +41,7 @@ export async function selectNamed(
       tx<Found[]>`
         select id from requests where ${own} and id between ${ids.from} and ${ids.to} and id::text like ${`%${ids.end}`}
         order by id desc limit ${maxFound}`,
-    email && tx<Found[]>`select find_by_email(${email}, ${account}, ${maxFound}) as id`,
+    email && tx<Found[]>`select find_by_email_in_scope(${email}, ${account}, ${maxFound}) as id`,
     search.hash && tx<Found[]>`${byTransaction(tx, place, search.hash)}`,
     search.address && tx<Found[]>`${byPayer(tx, place, search.address)}`,
     search.receipt && tx<Found[]>`${byReceipt(tx, place, search.receipt)}`,
