@@ -1,21 +1,11 @@
+import type { Static } from 'typebox';
 import { type FieldFault, refuse, refuseMerchant } from '../errors.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { currencyExponent, toUsdcMicro } from '../lib/money.ts';
+import type { CreateRequest } from './contract.ts';
 
 /** A create call whose fields keep their rules. */
-export type CreateFields = {
-  account_id: string;
-  fiat_amount_int: number;
-  fiat_currency_code?: string;
-  memo?: string;
-  idempotency_key?: string;
-  metadata?: Record<string, string>;
-  payment_mode?: 'pos' | 'invoice';
-  customer_name?: string;
-  customer_email?: string;
-  customer_phone?: string;
-  expiry_minutes?: number;
-};
+export type CreateFields = Static<typeof CreateRequest>;
 
 /** What the gate read about the merchant of a create, in either mode; null when it is not the partner's. */
 export type MerchantFacts = {
@@ -178,6 +168,9 @@ export type GivenFields = {
   expires_at: Date;
 };
 
+/** The fields of the contract that a repeated create can give another value. */
+type Compared = Exclude<keyof CreateFields, 'account_id' | 'idempotency_key'>;
+
 /**
  * The fields of a repeated create whose values differ from the request it refers to, in the order of the contract.
  * Fields with a default count only if they were given.
@@ -186,19 +179,19 @@ export type GivenFields = {
  */
 export function differingFields(row: GivenFields, body: Record<string, unknown>): string[] {
   const minutes = (row.expires_at.getTime() - madeAt(row).getTime()) / minuteMs;
-  const fields: [name: string, stored: unknown, left: unknown][] = [
-    ['fiat_amount_int', Number(row.fiat_int), undefined],
-    ['fiat_currency_code', row.fiat_code, row.fiat_code],
-    ['memo', row.memo, null],
-    ['metadata', row.metadata, null],
-    ['payment_mode', row.payment_mode, 'pos'],
-    ['customer_name', row.customer_name, null],
-    ['customer_email', row.customer_email, null],
-    ['customer_phone', row.customer_phone, null],
-    ['expiry_minutes', minutes, minutes],
-  ];
-  return fields
-    .filter(([name, stored, left]) => {
+  const fields: Record<Compared, [stored: unknown, left: unknown]> = {
+    fiat_amount_int: [Number(row.fiat_int), undefined],
+    fiat_currency_code: [row.fiat_code, row.fiat_code],
+    memo: [row.memo, null],
+    metadata: [row.metadata, null],
+    payment_mode: [row.payment_mode, 'pos'],
+    customer_name: [row.customer_name, null],
+    customer_email: [row.customer_email, null],
+    customer_phone: [row.customer_phone, null],
+    expiry_minutes: [minutes, minutes],
+  };
+  return Object.entries(fields)
+    .filter(([name, [stored, left]]) => {
       const sent = body[name] ?? null;
       if (name === 'metadata') return sorted(sent ?? {}) !== sorted(JSON.parse(String(stored)));
       return (sent ?? left) !== stored;

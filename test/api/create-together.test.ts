@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { CreateRequest } from '../../src/requests/contract.ts';
 import { changes, type Situation } from '../support/api/changed.ts';
 import { type Api, startApi, withinOneMinute } from '../support/api/client.ts';
 import { atOnce, type Call, create, remembered, several, type Told } from '../support/api/together.ts';
@@ -64,6 +65,9 @@ test('eight creates of one moment and eight partners → one statement; each row
     { fiat_amount_int: 1240 }, // an amount that is taken
     { fiat_currency_code: 'USD' },
   ];
+  const sent = new Set(['account_id', ...fields.flatMap((one) => Object.keys(one))]);
+  const missing = Object.keys(CreateRequest.properties).filter((name) => !sent.has(name));
+  assert.deepEqual(missing, [], 'send this field of the contract here, too');
   const all = await several(api, 8);
   const chains = [null, [31337], [31337, 1]];
   for (const [at, { merchant }] of all.entries()) {
