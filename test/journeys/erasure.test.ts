@@ -6,6 +6,7 @@ import { noPartner } from '../../src/audit/write.ts';
 import { customerKey, eraseCustomer, findCustomer } from '../../src/customers/erase.ts';
 import { eraseOld } from '../../src/customers/erase-old.ts';
 import type { Database, Scope, Tx } from '../../src/db/connection.ts';
+import { identifiers } from '../../src/db/sql.ts';
 import { queueCustomerMail, queueMail } from '../../src/mail/outbox.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -115,6 +116,60 @@ test('A customer’s data is erased from every request of every partner and from
   assert.deepEqual(JSON.parse(logged[0]?.details), { by: 'email', requests: 3, plans: 0, mails: 1, messages: 0 });
   assert.doesNotMatch(JSON.stringify(logged), /grace|hopper/i);
 });
+
+/** Columns with text: those that erasing empties, and those that say nothing of a customer. */
+const columns = {
+  requests: {
+    erased: ['customer_name', 'customer_email', 'customer_phone', 'memo', 'customer_language'],
+    kept: [
+      ...[
+        'idempotency_key',
+        'fiat_code',
+        'rate',
+        'rate_source',
+        'payment_mode',
+        'metadata',
+        'wallet_address',
+        'status',
+      ],
+      ...['proof_status', 'proof_note', 'asset_id', 'tx_hash', 'payer_address', 'start_blocks'],
+    ],
+  },
+  plans: {
+    erased: ['name', 'customer_name', 'customer_email', 'customer_phone'],
+    kept: ['form_key', 'fiat_code', 'language', 'metadata', 'period', 'state', 'failure', 'collect', 'after_past_due'],
+  },
+};
+
+for (const [table, { erased, kept }] of Object.entries(columns)) {
+  test(`each column of ${table} with text → erased, or known to say nothing of the customer`, async () => {
+    const { sql } = app.db;
+    const all = await sql<{ name: string }[]>`
+      select attname as name from pg_attribute where attrelid = ${table}::regclass and attnum > 0 and not attisdropped
+        and atttypid in ('text'::regtype, 'varchar'::regtype, 'json'::regtype, 'jsonb'::regtype, 'text[]'::regtype)`;
+    assert.deepEqual(
+      all.map(({ name }) => name).sort(),
+      [...erased, ...kept].sort(),
+      'let a new column be erased, or name it here among those that say nothing of a customer',
+    );
+    const { scope, merchant } = await shop();
+    const { id } = await makeRequest(app.db, scope, merchant, grace('columns@example.com', '+49 30 5'));
+    await sql`update requests set customer_language = 'de' where id = ${id}`;
+    const email = 'columns@example.com';
+    const plan = await makePlan(app.ctx, scope, merchant, {
+      name: 'Lessons',
+      customerEmail: email,
+      customerPhone: '5',
+    });
+    const read = async () => {
+      const [row] = await sql`select * from ${identifiers(table)} where id = ${table === 'plans' ? plan.id : id}`;
+      return erased.map((name) => row?.[name]);
+    };
+    assert.ok((await read()).every((value) => value !== null));
+    await eraseCustomer(app.ctx, operator, keyOf('email', email));
+    assert.ok((await read()).every((value) => value === null));
+  });
+}
 
 test('erasing the same customer again → nothing found or changed, and logged', async () => {
   const { scope, merchant, partner } = await shop();
