@@ -3,7 +3,7 @@ import { type ChainConfig, readChainsFile } from './config/chains.ts';
 import { type PoolMode, readDatabaseUrl, readPoolMode } from './config/database.ts';
 import { readMail } from './config/mail.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
-import { findMisspelt, isOfUtf16, type Misspelt, misspeltAdvice } from './config/misspelt.ts';
+import { encodingFaults, findMisspelt, type Misspelt, misspeltAdvice } from './config/misspelt.ts';
 import { readList, readNetworks } from './config/networks.ts';
 import { type RelayerConfig, type RelayerSigner, readDeployer, readRelayer } from './config/relayer.ts';
 import { decideSandbox } from './config/sandbox.ts';
@@ -125,9 +125,8 @@ const rateProviderNames = ['fixed', 'coinbase', 'kraken', 'coingecko', 'bitstamp
  * @throws ConfigError naming every fault
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  const faults: string[] = [];
   const env = trimmed(environment);
-  if (isOfUtf16(env)) faults.push('A file of settings is in UTF-16, so nothing in it was read: save it in UTF-8');
+  const faults = encodingFaults(env);
   const port = readPort(env.PORT, faults);
   const host = env.HOST || '127.0.0.1';
   const dataDir = dataDirOf(env);

@@ -39,11 +39,14 @@ export function findMisspelt(env: NodeJS.ProcessEnv): Misspelt[] {
 }
 
 /**
- * Whether Node has read a file of settings as UTF-8 that is in UTF-16, as some Windows programs save it. Every setting
- * in it is lost: of the file there is one name, its byte order mark in replacement characters and the first letter.
+ * A fault if Node has read a file of settings as UTF-8 that is in UTF-16, as some Windows programs save it. Every
+ * setting in it is lost: of the file there is one name, its byte order mark in replacement characters and the first
+ * letter.
  */
-export const isOfUtf16 = (env: NodeJS.ProcessEnv): boolean =>
-  Object.keys(env).some((name) => name.startsWith('\ufffd\ufffd'));
+export const encodingFaults = (env: NodeJS.ProcessEnv): string[] =>
+  Object.keys(env).some((name) => name.startsWith('\ufffd\ufffd'))
+    ? ['A file of settings is in UTF-16, so nothing in it was read: save it in UTF-8']
+    : [];
 
 /** What to do about a misspelt name, as a sentence. */
 export const misspeltAdvice = ({ name, meant }: Misspelt): string =>

@@ -26,8 +26,7 @@ export async function lacksRoom({ transaction }: Database): Promise<boolean> {
   try {
     await transaction(async (tx) => {
       await tx`set local work_mem = '64kB'`; // what fits into it stays in memory
-      await tx`with filler as materialized (select repeat('-', 1024) from generate_series(1, 1024))
-        select count(*) from filler`;
+      await tx`with filler as materialized (select n from generate_series(1, 30000) as n) select count(*) from filler`;
     });
     return false;
   } catch (error) {

@@ -25,8 +25,8 @@ export async function insertMail(
   const requestId = customer && 'requestId' in customer ? customer.requestId : null;
   const planId = customer && 'planId' in customer ? customer.planId : null;
   await tx`
-    insert into mails (id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent, for_partner_id, partner_id,
-      test_mode, request_id, plan_id, purpose)
+    insert into mails (id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent, for_partner_id,
+      partner_id, test_mode, request_id, plan_id, purpose)
     values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.body_html},
       ${mail.unsubscribe_url}, ${mail.sealed}, ${mail.urgent}, ${forPartner}, ${customer?.scope.partnerId ?? null},
       ${customer?.scope.testMode ?? null}, ${requestId}, ${planId}, ${customer ? tx`${customer.purpose}` : tx`default`})

@@ -64,8 +64,8 @@ export async function selectPending(
 
 /**
  * The loop's lookup over all partners: transfers that count, are not marked as final, and are in a block that is final
- * for an amount like their request's. Partners, merchants and requests in turn. As in `selectPending`, only those of the
- * chain's mode.
+ * for an amount like their request's. Partners, merchants and requests in turn. As in `selectPending`, only those of
+ * the chain's mode.
  */
 export async function selectUnsettled(
   db: Database,

@@ -61,8 +61,8 @@ export function recurringAddress(): Hex {
 }
 
 /**
- * The contract whose charges pay requests on a chain. While RECURRING_CONTRACT is not set, no charges are made, but those
- * that were sent before are still mined.
+ * The contract whose charges pay requests on a chain. While RECURRING_CONTRACT is not set, no charges are made, but
+ * those that were sent before are still mined.
  */
 export const contractToRead = ({ recurringContract }: Pick<ChainConfig, 'recurringContract'>): Hex =>
   recurringContract ?? recurringAddress();
