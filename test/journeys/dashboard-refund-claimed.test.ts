@@ -365,6 +365,19 @@ test('A refund that is mined beside the one that replaced it raises an alarm bef
   assert.equal(left.length, 1, 'it is followed until it is final');
 });
 
+test('A payment is claimed while its refund is checked → the refund is not recorded, and the payment counts', async () => {
+  const { request, txHash, from, usdcMicro } = await stray(26_000_000n);
+  const refundTxHash = await send(from.address, usdcMicro);
+  const { ctx, scope, merchant } = fixtures;
+  const own = checkRefund(ctx, scope, merchant.id, keyFor(txHash), { refundTxHash: txHash, elsewhere: true });
+  assert.equal((await own).fault, 'malformed', 'no payment refunds itself');
+  const checked = await checkRefund(ctx, scope, merchant.id, keyFor(txHash), { refundTxHash, elsewhere: false });
+  assert.ok(checked.fault === null);
+  assert.equal(await claimed(request, txHash, from), 'counted');
+  await assert.rejects(recordRefund(ctx, theService, scope, merchant.id, checked), { code: 'not_found' });
+  assert.equal(await refundOf(txHash), undefined);
+});
+
 test('A replaced refund that its merchant records again while it is looked up → it was made once, and no alarm is raised', async () => {
   const payment = await stray(25_000_000n);
   const first = await signedBack(payment.from.address, payment.usdcMicro);
