@@ -3,6 +3,7 @@ import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import type { Caller } from '../auth/gate.ts';
 import type { Context } from '../context.ts';
+import { isStored } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
 import { type FieldFault, refuse, refuseFields } from '../errors.ts';
 import { isZeroAddress } from '../lib/ids.ts';
@@ -101,9 +102,26 @@ export async function createShell(
   scope: Scope,
   details: Partial<NewMerchant> & { display_currency: string },
 ) {
-  const id = randomUUID();
-  await store(ctx, actor, scope, id, { app_mode: 'business', ...details });
-  return mustRead(ctx, scope, id);
+  const { row } = await createShellOnce(ctx, actor, scope, randomUUID(), details);
+  return row;
+}
+
+/** Creates a merchant with a given id, or returns the one that was created with it. */
+export async function createShellOnce(
+  ctx: Context,
+  actor: Actor,
+  scope: Scope,
+  id: string,
+  details: Partial<NewMerchant> & { display_currency: string },
+): Promise<{ row: MerchantView; repeated: boolean }> {
+  let repeated = false;
+  try {
+    await store(ctx, actor, scope, id, { app_mode: 'business', ...details });
+  } catch (error) {
+    if (!isStored(error, 'merchants')) throw error;
+    repeated = true;
+  }
+  return { row: await mustRead(ctx, scope, id), repeated };
 }
 
 /** Stores a merchant; false if its wallet was taken in the meantime. */

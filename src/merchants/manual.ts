@@ -1,10 +1,12 @@
+import { createHash, randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { compileCheck } from '../auth/validate.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { uuidOfBytes } from '../lib/ids.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import { CreateMerchant } from './contract.ts';
-import { createShell, valueFaults } from './create.ts';
+import { createShellOnce, valueFaults } from './create.ts';
 import type { MerchantView } from './store.ts';
 
 /** The fields of a merchant that a person types; an absent field was left empty. */
@@ -20,8 +22,24 @@ export type ManualFields = {
 const checkFields = compileCheck(CreateMerchant);
 
 /**
+ * The merchant's id follows from the form, so that a form that is sent twice, even at once, creates one merchant. Nobody
+ * chooses it: it is a hash, and within the scope.
+ */
+function idOfForm({ partnerId, testMode }: Scope, formKey: string): string {
+  const id = createHash('sha256')
+    .update(JSON.stringify(['merchant form', partnerId, testMode, formKey]))
+    .digest()
+    .subarray(0, 16);
+  // The version for UUIDs of an application's own making.
+  id.writeUInt8((id.readUInt8(6) & 0x0f) | 0x80, 6);
+  id.writeUInt8((id.readUInt8(8) & 0x3f) | 0x80, 8);
+  return uuidOfBytes(id);
+}
+
+/**
  * Creates a merchant manually, without a wallet, by the same rules as the API.
  *
+ * @param formKey by which a form that is sent again is recognised; null for none
  * @returns the names of invalid fields, if nothing was created
  */
 export async function createMerchantManually(
@@ -29,9 +47,11 @@ export async function createMerchantManually(
   actor: Actor,
   scope: Scope,
   fields: ManualFields,
-): Promise<MerchantView | { faults: string[] }> {
+  formKey: string | null,
+): Promise<{ row: MerchantView; repeated: boolean } | { faults: string[] }> {
   const known = checkFields(fields);
   const faults = [...known, ...valueFaults(fields, known)].map(({ field }) => field);
   if (!(await isKnownCurrency(ctx.db, fields.display_currency))) faults.push('display_currency');
-  return faults.length > 0 ? { faults } : createShell(ctx, actor, scope, fields);
+  if (faults.length > 0) return { faults };
+  return createShellOnce(ctx, actor, scope, formKey === null ? randomUUID() : idOfForm(scope, formKey), fields);
 }

@@ -6,7 +6,7 @@ import type { Call } from './pages.ts';
 /** Our keys are shorter; a longer value is cut. */
 const longest = 100;
 
-/** A hidden field with a new key, by which a form that creates a secret is recognised when it is sent again. */
+/** A hidden field with a new key, by which a form that creates something is recognised when it is sent again. */
 export const formKeyField = (): Html => hiddenField('form', randomUUID());
 
 /** The key of the submitted form; null if it had none. */

@@ -99,7 +99,7 @@ test('Manual creates that wait before they commit → creates by API go first, a
   const { test: side } = partner;
   const waiting = await held(partner, (inner) => createInScope(inner, side.scope, byHand(partner)));
   const fields = { display_currency: 'EUR', business_name: 'Corner Books' };
-  const shell = await held(partner, (inner) => createMerchantManually(inner, theService, side.scope, fields));
+  const shell = await held(partner, (inner) => createMerchantManually(inner, theService, side.scope, fields, null));
   const merchant = await makeMerchant(api.db, side.scope);
   const called = await side.api.create({ account_id: merchant.id, fiat_amount_int: 100 });
   assert.equal(called.status, 201, 'nobody holds the clock');

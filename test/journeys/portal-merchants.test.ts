@@ -76,6 +76,21 @@ test('making a merchant › by form, under the rules of the API; its invitation 
   assert.notEqual(/data-copy="([^"]+)"/.exec((await developer.open(`${path}/${id}`)).html)?.[1], link);
 });
 
+test('creating a merchant › a form that is sent twice, even at once, creates one, and says so; a new form another', async () => {
+  const typed = { business_name: 'Twice & Sons', country: 'de', app_mode: 'business', display_currency: 'EUR' };
+  const form = await owner.open(path);
+  const twice = () => owner.send(form, `${path}?mode=test`, typed);
+  const pages = await Promise.all([twice(), twice()]);
+  const said = /No second merchant was created/;
+  assert.equal(pages.filter(({ html }) => said.test(html)).length, 1);
+  assert.match((await twice()).html, said);
+  const [id = '', ...others] = await search({ q: 'twice' });
+  assert.deepEqual(others, []);
+  assert.equal((await acts(id)).length, 1);
+  await owner.send(await owner.open(path), `${path}?mode=test`, typed);
+  assert.equal((await search({ q: 'twice' })).length, 2);
+});
+
 test('creating a merchant › faults are shown beside their fields, typed values stay, and nothing is created', async () => {
   const before = await search({});
   const typed = { business_name: 'x'.repeat(121), email: 'nobody', country: 'Germany', display_currency: 'EUR' };

@@ -25,6 +25,7 @@ import { ago, currencyLabel } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { type Filter, filters } from '../../web/filters.ts';
+import { formKeyField, formKeyOf } from '../../web/form-key.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
@@ -53,9 +54,9 @@ export function merchantsList(pages: PortalPages, ctx: Context): void {
     const given = Object.entries({ ...texts, country: country.toUpperCase() }).filter(([, text]) => text !== '');
     const mode = oneOf(appModes, app_mode) ?? 'business';
     const fields = { ...Object.fromEntries(given), app_mode: mode, display_currency };
-    const made = await createMerchantManually(ctx, call.actor, scope, fields);
+    const made = await createMerchantManually(ctx, call.actor, scope, fields, formKeyOf(call));
     if ('faults' in made) return showMerchants(ctx, call, typed, made.faults);
-    return call.done(`${path}/${made.id}`, 'created');
+    return call.done(`${path}/${made.row.id}`, made.repeated ? 'repeated' : 'created');
   });
 }
 
@@ -185,6 +186,7 @@ async function createForm(
         action: actionIn(call, path),
         inside: html`
           <p class="quiet">${merchants.createRest}</p>
+          ${formKeyField()}
           ${text('business_name', merchants.hints.business_name, `maxlength="${detailLimits.business_name}"`)}
           ${text('display_name', merchants.hints.display_name, `maxlength="${detailLimits.display_name}"`)}
           ${text('email', merchants.hints.email, 'type="email" maxlength="254" autocomplete="off"')}

@@ -485,6 +485,8 @@ export const de: PortalTexts<'de'> = {
       recovery_cancelled: 'Die Wiederherstellung wurde abgebrochen. Die Wallet bleibt dieselbe.',
     },
     refused: {
+      repeated:
+        'Es wurde kein zweiter Händler angelegt: Dieses Formular wurde schon gesendet. Dies ist der Händler, den es angelegt hat.',
       has_money:
         'Es wurde nichts geändert: Dieser Händler hat schon Zahlungen erhalten; seine Wallet kann nur durch Signaturen oder eine Wiederherstellung gewechselt werden.',
       no_recovery:

@@ -441,6 +441,7 @@ export const en = {
       recovery_cancelled: 'The recovery was cancelled. The wallet stays the same.',
     },
     refused: {
+      repeated: 'No second merchant was created: this form was already submitted. This is the merchant it created.',
       has_money:
         'Nothing was changed: this merchant has received payments, so its wallet can only be changed by signatures or a recovery.',
       no_recovery: 'Nothing was changed: there is no recovery to start or cancel.',

@@ -494,6 +494,7 @@ export const es: PortalTexts<'es'> = {
       recovery_cancelled: 'La recuperación se canceló. La billetera sigue siendo la misma.',
     },
     refused: {
+      repeated: 'No se creó un segundo comercio: este formulario ya se había enviado. Este es el comercio que creó.',
       has_money:
         'No se cambió nada: este comercio ya ha recibido pagos, así que su billetera solo se puede cambiar con firmas o con una recuperación.',
       no_recovery: 'No se cambió nada: no hay ninguna recuperación que iniciar o cancelar.',

@@ -502,6 +502,8 @@ export const fr: PortalTexts<'fr'> = {
       recovery_cancelled: 'La récupération a été annulée. Le portefeuille reste le même.',
     },
     refused: {
+      repeated:
+        'Aucun second commerçant n’a été créé : ce formulaire a déjà été envoyé. Voici le commerçant qu’il a créé.',
       has_money:
         'Rien n’a été modifié : ce commerçant a déjà reçu des paiements, son portefeuille ne peut donc changer que par des signatures ou une récupération.',
       no_recovery: 'Rien n’a été modifié : il n’y a aucune récupération à lancer ou à annuler.',

@@ -493,6 +493,8 @@ export const pt: PortalTexts<'pt'> = {
       recovery_cancelled: 'A recuperação foi cancelada. A carteira continua a mesma.',
     },
     refused: {
+      repeated:
+        'Nenhum segundo lojista foi criado: este formulário já tinha sido enviado. Este é o lojista que ele criou.',
       has_money:
         'Nada foi alterado: este lojista já recebeu pagamentos, então a carteira dele só pode ser trocada por assinaturas ou por uma recuperação.',
       no_recovery: 'Nada foi alterado: não há recuperação para iniciar ou cancelar.',
