@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minorOf, readAmount } from '../lib/amount.ts';
-import { amountToType, currencyLabel, formatDuration, formatRemaining } from './formats.ts';
+import { amountToType, countedUpTo, currencyLabel, formatDuration, formatRemaining } from './formats.ts';
 import { languages, wordsFor, wordsOf } from './language.ts';
 
 const en = wordsFor({ headers: { 'accept-language': 'en' } });
@@ -19,6 +19,12 @@ test('a time that is left → minutes below two hours, hours below two days, the
 test('a currency → its code and name; a code without a name, or what is no code, → itself', () => {
   assert.equal(currencyLabel(en, 'EUR'), 'EUR – Euro');
   for (const text of ['QQQ', 'eur', '', '\0', 'x'.repeat(6_000)]) assert.equal(currencyLabel(en, text), text);
+});
+
+test('a count that stopped at a limit → grouped as the language does, with a plus sign', () => {
+  const texts = [999, 1000, 25_000].map((count) => countedUpTo(en, count, 1000));
+  assert.deepEqual(texts, ['999', '1,000+', '1,000+']);
+  assert.equal(countedUpTo(wordsOf('de'), 12_345, 20_000), '12.345');
 });
 
 test('an amount to type → with the language’s decimal sign, and a field takes it in every language', () => {

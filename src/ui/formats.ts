@@ -140,8 +140,11 @@ export function allOf({ language }: Words, parts: string[]): string {
   return new Intl.ListFormat(language).format(parts);
 }
 
-/** A count that stopped at a limit: `100+` if the limit was reached. */
-export const countedUpTo = (count: number, limit: number): string => (count >= limit ? `${limit}+` : String(count));
+/** A count that stopped at a limit: `1,000+` if the limit was reached. */
+export function countedUpTo({ language }: Words, count: number, limit: number): string {
+  const number = new Intl.NumberFormat(`${language}-u-nu-latn`).format(Math.min(count, limit));
+  return count >= limit ? `${number}+` : number;
+}
 
 /** Joins names with “or”: `Base, Polygon, or Arbitrum`. */
 export function joinWithOr({ language }: Words, names: string[]): string {

@@ -87,7 +87,7 @@ function webhook(words: Words, health: DeliveryHealth): Html {
       url === null ? [webhooks.address, overview.none] : copyableFact(words, webhooks.address, url),
       url === null ? null : [admin.state, disabledAt === null ? admin.on : admin.off],
       url === null ? null : [t.failures, `${health.failures}`],
-      [t.waiting, countedUpTo(health.waiting, maxDeliveriesCounted)],
+      [t.waiting, countedUpTo(words, health.waiting, maxDeliveriesCounted)],
       lastAt === null ? null : [t.lastSuccess, instant(words, lastAt)],
     ]),
   );

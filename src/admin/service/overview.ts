@@ -139,7 +139,7 @@ function queueTable(words: Words, queues: Depth[], now: Date): Html {
       {
         name: t.waiting,
         figures: true,
-        cell: ({ waiting }) => countedUpTo(waiting, maxCounted),
+        cell: ({ waiting }) => countedUpTo(words, waiting, maxCounted),
       },
       { name: t.oldest, cell: ({ oldest }) => (oldest === null ? null : ago(words, oldest, now)) },
     ],

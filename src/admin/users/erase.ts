@@ -4,7 +4,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, field, hiddenField, optionList, selectField, stateLine } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
-import { allOf, instant } from '../../ui/formats.ts';
+import { allOf, countedUpTo, instant } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
@@ -50,7 +50,12 @@ type Counted = 'requests' | 'plans' | 'partners' | 'mails' | 'messages';
 function countsOf(words: Words, counts: Partial<Record<Counted, number>>, more = false): string {
   const forms = adminTexts(words).erase.counts;
   const parts = (Object.entries(counts) as [Counted, number][]).map(([name, count]) =>
-    fillCount(words, forms[name], count, more && name === 'requests' ? { count: `${count}+` } : {}),
+    fillCount(
+      words,
+      forms[name],
+      count,
+      more && name === 'requests' ? { count: countedUpTo(words, count, count) } : {},
+    ),
   );
   return allOf(words, parts);
 }

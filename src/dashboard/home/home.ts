@@ -101,7 +101,7 @@ function readinessLine(words: Words, { merchant }: MerchantVisit): Html {
 
 function openLine(words: Words, open: number): Html {
   const { home } = dashboardTexts(words);
-  const title = fillCount(words, home.waiting, open, { count: countedUpTo(open, countedOpen) });
+  const title = fillCount(words, home.waiting, open, { count: countedUpTo(words, open, countedOpen) });
   return html`
     <div>
       ${stateLine('attention', title, home.waitingRest)}

@@ -58,11 +58,13 @@ export async function healthOf(
   `;
 }
 
-const counted = (count: number) => ({ count: countedUpTo(count, maxRequestsCounted) });
+const counted = (words: Words, count: number) => ({ count: countedUpTo(words, count, maxRequestsCounted) });
 
 /** How many events wait for the endpoint; empty if none does. */
 export function waitingText(words: Words, { waiting }: Pick<DeliveryHealth, 'waiting'>): string {
-  return waiting === 0 ? '' : fillCount(words, portalTexts(words).overview.eventsWaiting, waiting, counted(waiting));
+  return waiting === 0
+    ? ''
+    : fillCount(words, portalTexts(words).overview.eventsWaiting, waiting, counted(words, waiting));
 }
 
 function webhookLines(words: Words, health: DeliveryHealth, now: Date): Line[] {
@@ -86,13 +88,13 @@ function webhookLines(words: Words, health: DeliveryHealth, now: Date): Line[] {
     lines.push({ kind: 'attention', title: overview.failing, rest, link });
   }
   if (health.exhausted > 0) {
-    const title = fillCount(words, overview.exhausted, health.exhausted, counted(health.exhausted));
+    const title = fillCount(words, overview.exhausted, health.exhausted, counted(words, health.exhausted));
     lines.push({ kind: 'attention', title, rest: overview.exhaustedRest, link });
   }
   const waitedMs = health.oldest_waiting_at ? now.getTime() - health.oldest_waiting_at.getTime() : 0;
   if (lines.length > 0 || waitedMs < slowMs) return lines;
   const rest = fillCount(words, overview.waitingRest, health.waiting, {
-    ...counted(health.waiting),
+    ...counted(words, health.waiting),
     time: formatRemaining(words, waitedMs),
   });
   return [{ kind: 'attention', title: overview.waiting, rest, link }];
@@ -106,7 +108,7 @@ function unmatchedLine(words: Words, sums: UnmatchedSum[]): Line | null {
   const micro = sums.reduce((sum, one) => sum + (one.reason === 'wrong_token' ? 0n : BigInt(one.usdc_micro)), 0n);
   return {
     kind: 'attention',
-    title: fillCount(words, overview.unmatched, payments, counted(payments)),
+    title: fillCount(words, overview.unmatched, payments, counted(words, payments)),
     rest: fill(payments < maxSummed ? overview.unmatchedRest : overview.unmatchedLeast, {
       amount: groupMicro(words, micro),
     }),
@@ -121,7 +123,7 @@ function concernLines(words: Words, counts: ConcernCounts): Line[] {
     .filter((concern) => counts[concern] > 0)
     .map((concern) => ({
       kind: 'attention',
-      title: fillCount(words, overview[concern], counts[concern], counted(counts[concern])),
+      title: fillCount(words, overview[concern], counts[concern], counted(words, counts[concern])),
       rest: overview[`${concern}Rest`],
       link: { path: `/portal/requests?concern=${concern}`, label: links[concern] },
     }));

@@ -182,7 +182,7 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
     stateLine(
       'attention',
       fillCount(words, overview.exhausted, health.exhausted, {
-        count: countedUpTo(health.exhausted, maxDeliveriesCounted),
+        count: countedUpTo(words, health.exhausted, maxDeliveriesCounted),
       }),
       overview.exhaustedRest,
     );
