@@ -32,6 +32,10 @@ export const adviceOf = (refused: Refused): string =>
   refused.request?.proof_status ??
   refused.message;
 
+/** The id of a call that was refused, to report it with. */
+export const callIdOf = (headers: operations['createRequest']['responses']['400']['headers']): string =>
+  headers['x-request-id'];
+
 export const orderOf = (event: Event): string | undefined => event.metadata.order;
 
 /** The service ignores fields that it does not know, so the compiler must find a misspelt one. */
