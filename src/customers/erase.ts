@@ -22,7 +22,7 @@ const minDigits = 5;
 /** A customer as a person types it; null for anything but an e-mail address, a phone number or a request id. */
 export function customerKey(by: CustomerKey['by'], typed: string): CustomerKey | null {
   const text = typed.trim();
-  if (by === 'email') return isOneAddress(text) ? { by, value: text.toLowerCase() } : null;
+  if (by === 'email') return isOneAddress(text) ? { by, value: text } : null;
   if (by === 'request') return isUuid(text) ? { by, value: text.toLowerCase() } : null;
   const digits = text.replace(/\D/g, '');
   return digits.length >= minDigits && digits.length <= 50 ? { by, value: digits } : null;

@@ -1,5 +1,5 @@
 import type { Scope, Sql, Tx } from '../db/connection.ts';
-import type { CustomerKey } from '../requests/customer.ts';
+import { type CustomerKey, isEmail } from '../requests/customer.ts';
 import { endOfErased } from './mandates/store.ts';
 import { endedColumns } from './store.ts';
 
@@ -8,7 +8,7 @@ export type CustomerPlan = { partner_id: string; test_mode: boolean; id: string;
 
 const isCustomer = (sql: Sql | Tx, { by, value }: CustomerKey) =>
   by === 'email'
-    ? sql`lower(p.customer_email) = ${value} and p.customer_email is not null`
+    ? isEmail(sql, sql`p.customer_email`, value)
     : by === 'phone'
       ? sql`regexp_replace(p.customer_phone, '\\D', '', 'g') = ${value} and p.customer_phone is not null`
       : sql`(p.partner_id, p.test_mode, p.id) in (

@@ -1,4 +1,5 @@
 import type { Scope, Sql, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
 
 /** The customer of a request, as far as known; locked, so that the data is not erased before the transaction ends. */
 export async function lockCustomer(
@@ -18,9 +19,17 @@ export type CustomerKey = { by: 'email' | 'phone' | 'request'; value: string };
 /** A customer's requests, of all partners and modes, that contain personal data. Operators only. */
 export type CustomerRequest = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
 
+/**
+ * Whether an address in a column is this one, ignoring case. The database lowers the letters of both, since its locale
+ * may know fewer capitals than we do; so an address in small letters must also be compared as if it were in capitals.
+ */
+export const isEmail = (sql: Sql | Tx, column: Fragment, email: string): Fragment => sql`
+  ${column} is not null and lower(${column}) = any(array(
+    select lower(spelling) from unnest(${[email, email.toLowerCase(), email.toUpperCase()]}::text[]) spelling))`;
+
 const isCustomer = (sql: Sql | Tx, { by, value }: CustomerKey, beside: string[]) =>
   by === 'email'
-    ? sql`lower(customer_email) = ${value} and customer_email is not null`
+    ? isEmail(sql, sql`customer_email`, value)
     : by === 'phone'
       ? sql`regexp_replace(customer_phone, '\\D', '', 'g') = ${value} and customer_phone is not null`
       : sql`id = any(${[value, ...beside]}::uuid[])`;

@@ -171,6 +171,20 @@ for (const [table, { erased, kept }] of Object.entries(columns)) {
   });
 }
 
+test('An address with capitals that the database may not know as such → found as it was given, and in small letters', async () => {
+  const [one, two] = [await shop(), await shop()];
+  for (const typed of ['JÖRG@Example.com', 'jörg@example.com']) {
+    const request = await makeRequest(app.db, one.scope, one.merchant, grace('JÖRG@Example.com', '+49 30 3'));
+    const plan = await makePlan(app.ctx, two.scope, two.merchant, { customerEmail: 'JÖRG@Example.com' });
+    const key = keyOf('email', typed);
+    assert.equal((await findCustomer(app.ctx, key)).partners, 2, typed);
+    const { requests, plans } = await eraseCustomer(app.ctx, operator, key);
+    assert.deepEqual([requests, plans], [1, 1], typed);
+    assert.deepEqual(personal(await rowOf(request)), nothing);
+    assert.equal((await planOf(app.ctx, plan)).plan.customer_email, null);
+  }
+});
+
 test('erasing the same customer again → nothing found or changed, and logged', async () => {
   const { scope, merchant, partner } = await shop();
   const request = await makeRequest(app.db, scope, merchant, grace('twice@example.com', '+49 30 77777'));
