@@ -3,10 +3,12 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { displayStatuses } from '../src/dashboard/home/display-status.ts';
+import { alarmKinds } from '../src/db/alarm-kinds.ts';
 import { portalStatuses } from '../src/requests/lists/browse.ts';
 import { dashboardTexts } from '../src/texts/dashboard.ts';
 import { portalTexts } from '../src/texts/portal.ts';
 import { wordsOf } from '../src/ui/language.ts';
+import { newSecret, signedHeaders } from '../src/webhooks/sign.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -20,6 +22,32 @@ test('a path that a document names → it exists', () => {
   assert.ok(paths.length > 100);
   assert.deepEqual(
     paths.filter(({ name }) => !files.includes(name.replace(/\/$/, ''))),
+    [],
+  );
+});
+
+test('a file of src that a document names by its folder → it exists', () => {
+  const paths = ofNamed(/`((?!(?:src|test|bench|ops|docs|bin|contracts|migrations)\/)[a-z]+\/[\w./-]+\.ts)`/g);
+  assert.ok(paths.length > 30);
+  assert.deepEqual(
+    paths.filter(({ name }) => !files.includes(join('src', name))),
+    [],
+  );
+});
+
+test('an alarm → the table of docs/operating.md says when it is raised', () => {
+  const named = [...read('docs/operating.md').matchAll(/^\| (`.+?) \|/gm)].map(([, first]) => first).join('\n');
+  const missing = alarmKinds.filter((kind) => kind !== 'other' && !new RegExp(`\`${kind}[:\`]`).test(named));
+  assert.deepEqual(missing, []);
+});
+
+test('a header that an event is signed with → docs/webhooks.md names it', () => {
+  const sent = signedHeaders({ deliveryId: 'x', event: 'x', body: '{}' }, newSecret(), null, new Date());
+  const headers = Object.keys(sent).filter((name) => /^(x-service|webhook)-/.test(name));
+  assert.ok(headers.length > 5);
+  const explained = read('docs/webhooks.md');
+  assert.deepEqual(
+    headers.filter((name) => !explained.includes(`${name}: `) && !explained.includes(`\`${name}\``)),
     [],
   );
 });

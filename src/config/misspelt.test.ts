@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -15,6 +15,21 @@ test('the settings are those of the table in docs/operating.md', () => {
   );
   const undocumented = ['OTEL_EXPORTER_OTLP_PROTOCOL']; // has one value only
   assert.deepEqual([...documented, ...undocumented].sort(), settingNames.toSorted());
+});
+
+test('the settings are those that the configuration reads', () => {
+  const files = globSync(['config.ts', 'config/*.ts'], { cwd: join(import.meta.dirname, '..') });
+  const texts = files
+    .filter((file) => !file.endsWith('.test.ts') && !file.endsWith('misspelt.ts'))
+    .map((file) => readFileSync(join(import.meta.dirname, '..', file), 'utf8'));
+  const read = texts.flatMap((text) => [...text.matchAll(/\benv\.([A-Z_]+)/g)].map(([, name]) => String(name)));
+  const ofOthers = ['PGHOST']; // of PostgreSQL’s own clients: where the host of DATABASE_URL is empty
+  const missing = [...new Set(read)].filter((name) => !settingNames.includes(name) && !ofOthers.includes(name));
+  assert.deepEqual(missing, [], 'name each in settingNames, and in the table of docs/operating.md');
+  const unread = settingNames.filter(
+    (name) => !texts.some((text) => new RegExp(`\\benv\\.${name}\\b|'${name}'`).test(text)),
+  );
+  assert.deepEqual(unread, [], 'nothing reads these');
 });
 
 test('a name that is close to a setting › found, unless that setting is set, or the name is empty', () => {
