@@ -22,8 +22,8 @@ export type ManualFields = {
 const checkFields = compileCheck(CreateMerchant);
 
 /**
- * The merchant's id follows from the form, so that a form that is sent twice, even at once, creates one merchant. Nobody
- * chooses it: it is a hash, and within the scope.
+ * The merchant's id follows from the form, so that a form that is sent twice, even at once, creates one merchant.
+ * Nobody chooses it: it is a hash, and within the scope.
  */
 function idOfForm({ partnerId, testMode }: Scope, formKey: string): string {
   const id = createHash('sha256')
