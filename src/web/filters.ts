@@ -1,8 +1,8 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
 import { hiddenField, optionList, selectField } from '../ui/components.ts';
-import type { Words } from '../ui/language.ts';
-import { linkWith } from './query.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { instantOf, linkWith } from './query.ts';
 
 /** A filter of a list. Its value is in the query. */
 export type Filter =
@@ -69,6 +69,8 @@ function filterField(words: Words, filter: Exclude<Filter, { kind: 'chosen' }>, 
     return selectField({ name, id, label, options: optionList(options, value) });
   }
   const isDate = filter.kind === 'date';
+  // The browser shows such a field as empty.
+  const isIgnored = isDate && value !== '' && !instantOf(value);
   return html`
     <div class="field">
       <label for="${id}">${isDate ? `${label} (UTC)` : label}</label>
@@ -78,7 +80,9 @@ function filterField(words: Words, filter: Exclude<Filter, { kind: 'chosen' }>, 
         type="${isDate ? 'date' : 'search'}"
         value="${value}"
         placeholder="${filter.hint}"
+        ${isIgnored && html` aria-invalid="true" aria-describedby="${id}-fault"`}
       >
+      ${isIgnored && html`<p class="fault" id="${id}-fault">${fill(commonTexts(words).app.notADate, { value })}</p>`}
     </div>
   `;
 }

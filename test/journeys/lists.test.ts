@@ -104,3 +104,22 @@ test('every list of the administration can be downloaded as CSV', async () => {
     '/admin/audit': 'number',
   });
 });
+
+test('a date that is none does not filter, and the list says so', async () => {
+  const owner = await portalVisitor(fixtures.ctx, fixtures.url, fixtures.scope.partnerId);
+  const { visitor: operator } = await signInOperator(fixtures);
+  const places: [Visitor, string][] = [
+    [fixtures.visitor, '/dashboard/payments'],
+    [owner, '/portal/requests'],
+    [owner, '/portal/unmatched'],
+    [owner, '/portal/webhooks/deliveries'],
+    [owner, '/portal/audit'],
+    [operator, '/admin/audit'],
+  ];
+  for (const [who, path] of places) {
+    const { html } = await who.open(`${path}?since=31.1.2026&until=2026-02-31`);
+    assert.match(html, /“31\.1\.2026” is not a date, so it was ignored\./, path);
+    assert.match(html, /“2026-02-31” is not a date/, path);
+    assert.doesNotMatch((await who.open(`${path}?since=2026-01-31`)).html, /is not a date/, path);
+  }
+});

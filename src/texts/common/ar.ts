@@ -57,6 +57,7 @@ export const ar: CommonTexts<'ar'> = {
     apply: 'تطبيق',
     reset: 'مسح عوامل التصفية',
     all: 'الكل',
+    notADate: '«{value}» ليس تاريخًا، لذلك جرى تجاهله.',
     csv: 'تنزيل بصيغة CSV',
     actions: 'الإجراءات',
     test: 'اختبار',

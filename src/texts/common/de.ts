@@ -43,6 +43,7 @@ export const de: CommonTexts<'de'> = {
     apply: 'Anwenden',
     reset: 'Filter zurücksetzen',
     all: 'Alle',
+    notADate: '„{value}“ ist kein Datum und wurde ignoriert.',
     csv: 'Als CSV herunterladen',
     actions: 'Aktionen',
     test: 'Test',

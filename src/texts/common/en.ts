@@ -42,6 +42,7 @@ export const en = {
     apply: 'Apply',
     reset: 'Clear filters',
     all: 'All',
+    notADate: '“{value}” is not a date, so it was ignored.',
     csv: 'Download as CSV',
     /** The heading of a column of buttons, which only screen readers say. */
     actions: 'Actions',

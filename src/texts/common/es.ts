@@ -47,6 +47,7 @@ export const es: CommonTexts<'es'> = {
     apply: 'Aplicar',
     reset: 'Borrar filtros',
     all: 'Todos',
+    notADate: '«{value}» no es una fecha y se ha ignorado.',
     csv: 'Descargar como CSV',
     actions: 'Acciones',
     test: 'Prueba',

@@ -47,6 +47,7 @@ export const fr: CommonTexts<'fr'> = {
     apply: 'Appliquer',
     reset: 'Effacer les filtres',
     all: 'Tous',
+    notADate: '« {value} » n’est pas une date et a été ignoré.',
     csv: 'Télécharger en CSV',
     actions: 'Actions',
     test: 'Test',

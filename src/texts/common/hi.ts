@@ -43,6 +43,7 @@ export const hi: CommonTexts<'hi'> = {
     apply: 'लागू करें',
     reset: 'फ़िल्टर हटाएँ',
     all: 'सभी',
+    notADate: '“{value}” तारीख नहीं है, इसलिए इसे अनदेखा किया गया।',
     csv: 'CSV के रूप में डाउनलोड करें',
     actions: 'कार्रवाइयाँ',
     test: 'टेस्ट',

@@ -43,6 +43,7 @@ export const ja: CommonTexts<'ja'> = {
     apply: '適用',
     reset: '絞り込みを解除',
     all: 'すべて',
+    notADate: '「{value}」は日付ではないため、無視されました。',
     csv: 'CSV をダウンロード',
     actions: '操作',
     test: 'テスト',

@@ -47,6 +47,7 @@ export const pt: CommonTexts<'pt'> = {
     apply: 'Aplicar',
     reset: 'Limpar filtros',
     all: 'Todos',
+    notADate: '“{value}” não é uma data e foi ignorado.',
     csv: 'Baixar como CSV',
     actions: 'Ações',
     test: 'Teste',
