@@ -38,8 +38,13 @@ export function instantText({ locale }: Words, at: Date, timeStyle: 'short' | 'm
  * A day for people, in UTC. It is not a `<time>`, because browser code would show it in local time, which may be the day
  * before.
  */
-export function dayText({ locale }: Words, at: Date, dateStyle: 'medium' | 'long' = 'medium'): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle, timeZone: 'UTC' }).format(at);
+export function dayText({ locale }: Words, at: Date): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(at);
+}
+
+/** A day for customers: `November 27, 2026 (UTC)`. Far from UTC it is another day. */
+export function utcDayText({ locale }: Words, at: Date): string {
+  return `${new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(at)} (UTC)`;
 }
 
 /** How long ago, with the exact instant on hover and for machines: `3 minutes ago`. */

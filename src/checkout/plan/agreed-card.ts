@@ -11,7 +11,7 @@ import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
-import { dayText, instant } from '../../ui/formats.ts';
+import { instant, utcDayText } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { walletElsewhere } from '../../web/phone-wallets.ts';
 import { failedCard, newestFailed } from './failed-charge.ts';
@@ -29,7 +29,7 @@ export function agreedCard(ctx: Context, view: PlanView, mandate: MandateRow): H
     ${failed && failedCard(view, failed)}
     ${card(
       stateLine('paid', t.active, rest && fill(rest, { merchant })),
-      descriptionList([next && [t.next, dayText(words, next, 'long')]]),
+      descriptionList([next && [t.next, utcDayText(words, next)]]),
       stopForm(view, mandate),
     )}
     ${card(
@@ -65,7 +65,7 @@ export function agreedFacts(ctx: Context, words: Words, mandate: MandateRow): Ht
     [t.network, nameOfChain(ctx.chains[modeOf(mandate.test_mode)], mandate.chain_id)],
     [t.allowed, allowed === null ? t.allowanceLimitless : fillCount(words, t.allowanceCount, allowed)],
     [t.agreedAt, instant(words, mandate.agreed_at)],
-    [t.until, dayText(words, mandate.ends_at, 'long')],
+    [t.until, utcDayText(words, mandate.ends_at)],
   ]);
 }
 

@@ -10,7 +10,7 @@ import { mandateTexts } from '../../texts/mandates.ts';
 import { payTexts } from '../../texts/pay.ts';
 import { logoOf } from '../../ui/branding.ts';
 import { card, descriptionList, largeAmount, stateLine } from '../../ui/components.ts';
-import { dayText, everyText } from '../../ui/formats.ts';
+import { everyText, utcDayText } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { sendPage } from '../../web/layout.ts';
 import { relayOrigin } from '../../web/phone-wallets.ts';
@@ -132,7 +132,7 @@ function chargesCard(view: PlanView): Html {
         const link = `${payPath}/${row.request_id}`;
         const failed = failedCharge(view, row);
         return [
-          dayText(words, startOf(row.due_on), 'long'),
+          utcDayText(words, startOf(row.due_on)),
           html`
             ${t.states[status]}
             ${status === 'paid' && html` · <a href="${link}/receipt">${t.receipt}</a>`}
