@@ -76,14 +76,12 @@ export function declarePortalPages(app: FastifyInstance, ctx: Context): PortalPa
 
 function sendNotAllowed(ctx: Context, reply: FastifyReply, user: PartnerUser, mode: Mode): Promise<FastifyReply> {
   const { account: t } = signInTexts(wordsFor(reply.request));
-  const rest = fill(user.partner.disabled ? t.partnerOff : t.notAllowedRest, { partner: user.partner.name });
-  const body = card(html`<p>${rest}</p>`);
-  return sendPortal(
-    ctx,
-    reply,
-    { user, mode },
-    { path: '/portal', under: null, title: t.notAllowed, status: 403, body },
-  );
+  const partner = user.partner.name;
+  // While the partner is disabled, each page begins with why.
+  const answer = user.partner.disabled
+    ? { title: fill(t.notWhileOff, { partner }), body: null }
+    : { title: t.notAllowed, body: card(html`<p>${fill(t.notAllowedRest, { partner })}</p>`) };
+  return sendPortal(ctx, reply, { user, mode }, { path: '/portal', under: null, status: 403, ...answer });
 }
 
 /** An id that no merchant has. A filter for a malformed id uses it, and so finds nothing. */

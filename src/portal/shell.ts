@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { type Permission, permissions } from '../auth/roles.ts';
+import { may, type Permission } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
 import { modes } from '../lib/mode.ts';
 import { type Html, html } from '../lib/text/html.ts';
@@ -36,7 +36,7 @@ export type PortalPage = {
   /** Null: the page belongs to no navigation item, whatever its address. */
   under?: null;
   title: string;
-  body: Html;
+  body: Html | null;
   /** Where the switch of modes leads if this page's object exists in one mode only. */
   otherModePath?: string;
   status?: number;
@@ -53,7 +53,7 @@ export async function sendPortal(
   const { account: t } = signInTexts(words);
   const { app } = commonTexts(words);
   const portal = portalTexts(words);
-  const seen = places.filter(([, , permission]) => permissions[permission][mode].some((role) => role === user.role));
+  const seen = places.filter(([, , permission]) => may(user, permission, mode));
   const modeLinks = modes.map((one) => ({
     name: app[one],
     href: `${one === mode ? path : (otherModePath ?? path)}?mode=${one}`,

@@ -275,7 +275,19 @@ test('While a partner is disabled, its users can sign in and read the portal, wh
   const there = await makePartner(app.db);
   const { visitor } = await signInPartnerUser(app, there);
   await setPartnerDisabled(app.ctx, theService, there.partner.slug, true);
-  assert.match((await visitor.open('/portal/sessions')).html, /is disabled\. You can read everything/);
+  const { html } = await visitor.open('/portal/sessions');
+  assert.match(html, /is disabled\. You can look things up/);
+  const places = [...html.matchAll(/<li><a href="(\/portal\/?[a-z]*)"/g)].map(([, place = '']) => place);
+  assert.ok(places.includes('/portal/requests'), html);
+  const isOpen = async (place: string) => (await visitor.open(place)).status === 200;
+  assert.deepEqual(
+    await Promise.all(places.map(isOpen)),
+    places.map(() => true),
+    'what is closed is not offered',
+  );
+  const closed = await visitor.open('/portal/settings');
+  assert.equal(closed.status, 403);
+  assert.match(closed.html, /<h1>Not available while .+ is disabled<\/h1>/);
   const late = await signInPartnerUser(app, there);
   assert.equal(isInside(late.portal), true);
   const session = await readUserSession(app.ctx, 'partner_user', token(late.visitor), null, true);

@@ -110,7 +110,8 @@ export const ar: SignInTexts<'ar'> = {
     },
   },
   account: {
-    partnerOff: '‏{partner} معطّل. يمكنك قراءة كل شيء، ولا يمكنك تغيير أي شيء.',
+    partnerOff: '‏{partner} معطّل. يمكنك الاطلاع على البيانات، ولا يمكنك تغيير أي شيء.',
+    notWhileOff: 'غير متاح ما دام {partner} معطّلًا',
     notAllowed: 'دورك لا يسمح بذلك',
     notAllowedRest: 'لم يتغير شيء. يستطيع أحد مالكي {partner} فعل ذلك أو إعطاءك دورًا آخر.',
     signedInAs: 'مسجّل الدخول باسم {email}',

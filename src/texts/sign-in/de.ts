@@ -119,7 +119,8 @@ export const de: SignInTexts<'de'> = {
     },
   },
   account: {
-    partnerOff: '{partner} ist deaktiviert. Sie können alles lesen, aber nichts ändern.',
+    partnerOff: '{partner} ist deaktiviert. Sie können nachsehen, aber nichts ändern.',
+    notWhileOff: 'Nicht verfügbar, solange {partner} deaktiviert ist',
     notAllowed: 'Ihre Rolle erlaubt das nicht',
     notAllowedRest:
       'Es wurde nichts geändert. Ein Inhaber von {partner} kann es tun oder Ihnen eine andere Rolle geben.',

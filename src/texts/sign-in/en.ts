@@ -118,7 +118,8 @@ export const en = {
   },
   /** What a signed-in person of a partner, or an operator, sees of their own account and of others. */
   account: {
-    partnerOff: '{partner} is disabled. You can read everything, but change nothing.',
+    partnerOff: '{partner} is disabled. You can look things up, but change nothing.',
+    notWhileOff: 'Not available while {partner} is disabled',
     notAllowed: 'Your role does not allow this',
     notAllowedRest: 'Nothing was changed. An owner of {partner} can do this, or give you another role.',
     signedInAs: 'Signed in as {email}',

@@ -115,7 +115,8 @@ export const es: SignInTexts<'es'> = {
     },
   },
   account: {
-    partnerOff: '{partner} está desactivado. Puede verlo todo, pero no cambiar nada.',
+    partnerOff: '{partner} está desactivado. Puede consultar, pero no cambiar nada.',
+    notWhileOff: 'No disponible mientras {partner} esté desactivado',
     notAllowed: 'Su rol no permite esto',
     notAllowedRest: 'No se cambió nada. Un propietario de {partner} puede hacerlo o asignarle otro rol.',
     signedInAs: 'Sesión iniciada como {email}',

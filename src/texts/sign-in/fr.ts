@@ -119,7 +119,8 @@ export const fr: SignInTexts<'fr'> = {
     },
   },
   account: {
-    partnerOff: '{partner} est désactivé. Vous pouvez tout consulter, mais rien modifier.',
+    partnerOff: '{partner} est désactivé. Vous pouvez consulter, mais rien modifier.',
+    notWhileOff: 'Non disponible tant que {partner} est désactivé',
     notAllowed: 'Votre rôle ne le permet pas',
     notAllowedRest: 'Rien n’a été modifié. Un propriétaire de {partner} peut le faire, ou vous donner un autre rôle.',
     signedInAs: 'Connecté en tant que {email}',

@@ -112,7 +112,8 @@ export const hi: SignInTexts<'hi'> = {
     },
   },
   account: {
-    partnerOff: '{partner} बंद कर दिया गया है। आप सब कुछ पढ़ सकते हैं, पर कुछ बदल नहीं सकते।',
+    partnerOff: '{partner} बंद कर दिया गया है। आप देख सकते हैं, पर कुछ बदल नहीं सकते।',
+    notWhileOff: '{partner} बंद रहने तक यह उपलब्ध नहीं है',
     notAllowed: 'आपकी भूमिका इसकी अनुमति नहीं देती',
     notAllowedRest: 'कुछ नहीं बदला। {partner} का कोई स्वामी यह कर सकता है, या आपको दूसरी भूमिका दे सकता है।',
     signedInAs: '{email} के रूप में साइन इन हैं',

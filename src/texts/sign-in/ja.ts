@@ -115,6 +115,7 @@ export const ja: SignInTexts<'ja'> = {
   },
   account: {
     partnerOff: '{partner} は停止されています。閲覧はできますが、変更はできません。',
+    notWhileOff: '{partner} の停止中は利用できません',
     notAllowed: 'あなたの権限ではできません',
     notAllowedRest: '何も変更されていません。{partner} のオーナーが実行するか、別の権限を付与できます。',
     signedInAs: '{email} としてサインイン中',

@@ -115,7 +115,8 @@ export const pt: SignInTexts<'pt'> = {
     },
   },
   account: {
-    partnerOff: '{partner} está desativado. Você pode ver tudo, mas não alterar nada.',
+    partnerOff: '{partner} está desativado. Você pode consultar, mas não alterar nada.',
+    notWhileOff: 'Não disponível enquanto {partner} estiver desativado',
     notAllowed: 'Sua função não permite isto',
     notAllowedRest: 'Nada foi alterado. Um proprietário de {partner} pode fazer isso ou dar a você outra função.',
     signedInAs: 'Conectado como {email}',
