@@ -1,5 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+  type RouteHandlerMethod,
+} from 'fastify';
 import { type ChainStatus, chainStatus } from '../chain/status.ts';
 import type { Context } from '../context.ts';
 import { machineAheadMs, wrongFromMs } from '../db/database-clock.ts';
@@ -150,8 +156,11 @@ function addRoutes(app: FastifyInstance, ctx: Context, stopping: AbortSignal, re
   const readiness = cachedFor(keepMs, ctx.clock, readinessOf(ctx));
   const ofChains = cachedFor(keepMs, ctx.clock, () => checkChains(ctx));
   const config = { auth: 'public' as const };
-  app.get('/healthz', { config }, async (_request, reply) => reply.type('application/json').send('{"ok":true}'));
-  app.get('/readyz', { config }, async (request, reply) => {
+  // Many monitors ask with HEAD unless told otherwise.
+  const probe = (url: string, handler: RouteHandlerMethod) =>
+    app.route({ method: ['GET', 'HEAD'], url, config, handler });
+  probe('/healthz', async (_request, reply) => reply.type('application/json').send('{"ok":true}'));
+  probe('/readyz', async (request, reply) => {
     const showsDetails = isReader(readers, request);
     const [{ ready, parts }, chains] = stopping.aborted
       ? [stopped, {}]

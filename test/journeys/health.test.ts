@@ -48,6 +48,22 @@ async function withNode(
   }
 }
 
+test('HEAD /healthz and /readyz › the status of GET without its body, for monitors that ask with HEAD', async () => {
+  const nowhere = connect(accessTo('postgres://127.0.0.1:1/none'), { service: 1, scoped: 1 });
+  await withNode({ db: nowhere }, {}, async ({ url, metricsUrl }) => {
+    for (const base of [url, metricsUrl]) {
+      const answers = [await send(base, 'HEAD', '/healthz'), await send(base, 'HEAD', '/readyz')];
+      const found = answers.map(({ status, text }) => [status, text]);
+      assert.deepEqual(found, [
+        [200, ''],
+        [503, ''],
+      ]);
+    }
+  });
+  await nowhere.close();
+  assert.equal((await send(app.url, 'HEAD', '/readyz')).status, 200);
+});
+
 test('GET /readyz › anybody hears the verdict alone, ready or not; a silent provider is no reason; /healthz that it lives', async () => {
   const ready = await send(app.url, 'GET', '/readyz');
   assert.deepEqual([ready.status, ready.text], [200, '{"ok":true}'], 'although no chain’s provider answers');
