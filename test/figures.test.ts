@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { callLimitMs } from '../src/auth/api-route.ts';
 import { merchantSession } from '../src/auth/merchant-session.ts';
 import { linkMs } from '../src/auth/sign-in-link.ts';
 import { userSessionLimits } from '../src/auth/user-session.ts';
@@ -32,6 +33,7 @@ function short(ms: number): string {
 /** Sentences of documents with a figure of a rule, as they have to be. */
 const sentences: [file: string, sentence: string][] = [
   [guide, `A payment up to ${graceMs / minuteMs} minutes late still counts.`],
+  [guide, `A call that has arrived is answered within ${callLimitMs / 1000} seconds`],
   [guide, `A call has ${arrivalMs / 1000} seconds to arrive.`],
   [guide, `**Paid more than ${graceMs / minuteMs} minutes late,`],
   [guide, `because a payment up to ${graceMs / minuteMs} minutes late counts`],

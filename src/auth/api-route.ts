@@ -102,12 +102,12 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const named = nameKey(ctx, request.raw);
-    const deadline = performance.now() + limitMs;
+    const deadline = performance.now() + callLimitMs;
     const findPartner = () => owners.find(named, deadline);
     const waiting = { keyHash: named.hash, endpoint: route.endpoint, deadline, findPartner };
     try {
       const work = shares.run(waiting, () => answerCall(request, reply, named, deadline));
-      return await within(work, limitMs, () => refuse('unavailable'));
+      return await within(work, callLimitMs, () => refuse('unavailable'));
     } catch (error) {
       await owners.beforeAnswer(error, request.ip);
       throw error;
@@ -130,7 +130,7 @@ const isLarge = (unread: UnreadBody | undefined) =>
   unread !== undefined && unread !== 'body_too_large' && unread.bytes.length > largeBytes;
 
 /** The longest time of a call. After it, whatever the database does, the client gets `unavailable` and can retry. */
-const limitMs = 10_000;
+export const callLimitMs = 10_000;
 
 const noBody: ApiBody = { fault: null, value: {}, keyOrder: new Map() };
 

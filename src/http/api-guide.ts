@@ -191,6 +191,9 @@ Each endpoint counts the calls of each key in each calendar minute: 60, and 30 f
 headers. After a 429, wait 60 seconds, then back off exponentially with about 10 seconds of jitter. Follow requests with
 webhooks or with the list, not by reading each one.
 
+A call that has arrived is answered within 10 seconds, if need be with 503 \`unavailable\`. So wait for 15 seconds before you
+give up. Then retry: with the same \`idempotency_key\`, nothing is created twice.
+
 A body has at most 128 KiB, and is not compressed. Lengths of texts are counted in Unicode code points. An optional field that is
 \`null\` counts as left out.
 
