@@ -1,3 +1,5 @@
+import { Agent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
 import type * as Api from '@opentelemetry/api';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
@@ -9,6 +11,8 @@ import { outsideTrails } from './lib/trail.ts';
 /** How long one sending takes at most, and the end of the process waits for the last. */
 const sendMs = 5_000;
 const lastMs = 2_000;
+/** When a sending that has not ended by itself is given up. */
+const giveUpMs = sendMs + 1_000;
 /** Beyond these, spans are dropped: calls never wait for a collector. */
 const maxWaiting = 4_096;
 const batch = 512;
@@ -32,6 +36,7 @@ export async function startTracing(tracing: TracingConfig, log: Logger): Promise
     headers,
     timeoutMillis: sendMs,
     concurrencyLimit: maxWaiting / batch,
+    httpAgentOptions: endingConnections,
   });
   const share = new sdk.TraceIdRatioBasedSampler(sampler.ratio);
   const provider = new sdk.TracerProvider({
@@ -44,7 +49,7 @@ export async function startTracing(tracing: TracingConfig, log: Logger): Promise
         maxQueueSize: maxWaiting,
         maxExportBatchSize: batch,
         scheduledDelayMillis: sendEveryMs,
-        exportTimeoutMillis: sendMs + 1_000,
+        exportTimeoutMillis: giveUpMs,
       }),
     ],
   });
@@ -63,6 +68,22 @@ export async function startTracing(tracing: TracingConfig, log: Logger): Promise
     const limit = new Promise<void>((resolve) => setTimeout(resolve, lastMs).unref());
     await Promise.race([provider.shutdown().catch(() => {}), limit]);
   };
+}
+
+/**
+ * Connections for one sending each, which end when it is given up. The exporter itself waits as long as bytes come: a
+ * collector that drips its answers would hold every sending that may be under way, and nothing would be sent any more.
+ */
+function endingConnections(protocol: string): Agent {
+  const agent = protocol === 'https:' ? new TlsAgent() : new Agent();
+  const open = agent.createConnection.bind(agent);
+  agent.createConnection = (options, callback) => {
+    const socket = open(options, callback);
+    const limit = setTimeout(() => socket?.destroy(), giveUpMs);
+    socket?.once('close', () => clearTimeout(limit));
+    return socket;
+  };
+  return agent;
 }
 
 /** A span of OpenTelemetry's as the service's steps know it. */

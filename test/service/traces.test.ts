@@ -26,16 +26,26 @@ type Span = {
 };
 type Body = { resourceSpans: { resource: Span; scopeSpans: { spans: Span[] }[] }[] };
 
-/** A collector that takes OTLP over HTTP, as JSON; or takes everything in and never answers. */
+/** A collector that takes OTLP over HTTP, as JSON; or takes everything in and never answers, or never ends its answer. */
 async function startCollector() {
   const posts: { path: string; headers: IncomingHttpHeaders; text: string }[] = [];
   const held = new Set<ServerResponse>();
-  let hangs = false;
+  const dripping = new Set<ServerResponse>();
+  let manner: 'answers' | 'hangs' | 'drips' = 'answers';
+  const drip = (response: ServerResponse) => {
+    dripping.add(response.writeHead(200, { 'content-type': 'application/json' }));
+    const timer = setInterval(() => response.write(' '), 100);
+    response.once('close', () => {
+      clearInterval(timer);
+      dripping.delete(response);
+    });
+  };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     posts.push({ path: request.url ?? '', headers: request.headers, text: Buffer.concat(chunks).toString('utf8') });
-    if (hangs) held.add(response);
+    if (manner === 'hangs') held.add(response);
+    else if (manner === 'drips') drip(response);
     else response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -43,8 +53,9 @@ async function startCollector() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     posts,
     held,
-    hang: () => {
-      hangs = true;
+    dripping,
+    behave: (as: typeof manner) => {
+      manner = as;
     },
     spans: (): Span[] =>
       posts
@@ -214,8 +225,25 @@ test('a statement that fails → its span and the call’s are marked, with the 
   }
 });
 
+test('a collector that never ends its answers → its connections are closed, and later spans arrive', async () => {
+  collector.behave('drips');
+  const knock = () => send(service.url, 'GET', '/healthz');
+  await until(async () => {
+    await knock();
+    return collector.dripping.size > 0;
+  }, 'the collector to drip');
+  const [first] = collector.dripping;
+  await until(() => first?.destroyed, 'the connection to be closed');
+  collector.behave('answers');
+  const before = collector.posts.length;
+  await until(async () => {
+    await knock();
+    return collector.posts.length > before && collector.dripping.size === 0;
+  }, 'spans to be sent again');
+});
+
 test('a collector that hangs → calls are answered as ever, and the process ends', async () => {
-  collector.hang();
+  collector.behave('hangs');
   await until(async () => {
     await send(service.url, 'GET', '/healthz');
     return collector.held.size > 0;
