@@ -2,6 +2,7 @@ import { isOnThisMachine } from '../config/database.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../db/connection.ts';
 import { machineAheadMs, wrongFromMs } from '../db/database-clock.ts';
+import { listLockWaits } from '../db/lock-waits.ts';
 import { accessOf, permissionsOf } from '../db/logins.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
 import { sharedSessions, sharesSessions } from '../db/pooler.ts';
@@ -57,6 +58,20 @@ export async function checkDisk({ db }: Context): Promise<Finding[]> {
   return (await lacksRoom(db))
     ? [{ check: 'disk of the database', state: 'failed', advice }]
     : [{ check: 'disk of the database', state: 'ok', advice: '' }];
+}
+
+/** Calls wait for each other for milliseconds only. After ten seconds, they answer 503. */
+const longWaitS = 2;
+
+/** Checks that no session holds for long what others need, and names those that do. */
+export async function checkLocks({ db }: Context): Promise<Finding[]> {
+  const waits = await listLockWaits(db.sql);
+  const seconds = waits[0]?.seconds ?? 0;
+  if (seconds < longWaitS) return [];
+  const waiting = new Set(waits.map(({ pid }) => pid));
+  const holders = new Set(waits.flatMap(({ holders }) => holders).filter((pid) => pid !== 0 && !waiting.has(pid)));
+  const advice = `Statements (${waits.length}) wait for a table or rows, the first for ${Math.round(seconds)} s. Process numbers of the sessions that hold these: ${[...holders].join(', ') || 'unknown'}. See what each does in pg_stat_activity, and end what should not run: select pg_terminate_backend(<pid>).`;
+  return [{ check: 'locks', state: 'attention', advice }];
 }
 
 const readerAdvice: Record<Unused, string> = {

@@ -11,7 +11,7 @@ import { listRates } from '../rates/list.ts';
 import { checkChains } from './chains-check.ts';
 import type { Command } from './command.ts';
 import { checkContracts } from './contracts.ts';
-import { checkDatabase, checkDisk, checkPooler, checkReader } from './database-check.ts';
+import { checkDatabase, checkDisk, checkLocks, checkPooler, checkReader } from './database-check.ts';
 import { type Finding, replaceSecretAdvice } from './finding.ts';
 import { checkRelayer } from './relayer.ts';
 import { isWithoutDatabase, reasonOf } from './running.ts';
@@ -124,6 +124,7 @@ const checks: Record<string, (ctx: Context) => Promise<Finding[]>> = {
   BASE_URL: checkBaseUrl,
   database: checkDatabase,
   disk: checkDisk,
+  locks: checkLocks,
   reader: checkReader,
   pooler: checkPooler,
   'secret keys': checkSecrets,

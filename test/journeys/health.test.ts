@@ -158,6 +158,30 @@ test('a disk of the database is full → figures and details say so for five min
   }
 });
 
+test('GET /metrics › a session holds a table that another needs → how long that one has waited, until it has it', async () => {
+  const node = await buildMetricsServer({
+    ...app.ctx,
+    config: testConfig({ metrics: { host: '', port: null, token } }),
+  });
+  const read = async () => {
+    const { body } = await node.inject({ url: '/metrics', headers: bearer.headers });
+    return Number(/^quittance_lock_wait_seconds (\S+)$/m.exec(body)?.[1]);
+  };
+  try {
+    assert.equal(await read(), 0);
+    let waiting: Promise<unknown> | undefined;
+    await app.owner.begin(async (tx) => {
+      await tx`lock table sign_in_links`;
+      waiting = app.db.sql`select from sign_in_links`.then(() => null);
+      await until(async () => (await read()) > 1, 'the wait to be seen');
+    });
+    await waiting;
+    assert.equal(await read(), 0);
+  } finally {
+    await node.close();
+  }
+});
+
 test('GET /metrics › rates grow old → their age, and how many cannot be used; one that an operator set can', async () => {
   const read = async () => {
     const metrics = { host: '127.0.0.1', port: null, token };

@@ -3,10 +3,12 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { listLockWaits } from '../../src/db/lock-waits.ts';
 import { testDatabase } from '../support/database.ts';
 import { randomAddress, secretsText } from '../support/fixtures.ts';
 import { patienceMs } from '../support/patience.ts';
 import { dataFolder } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const script = join(import.meta.dirname, '../../bin/quittance');
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -60,4 +62,25 @@ test('doctor without a database › says so once, names what it could not check,
     for (const check of ['configuration', 'service at', 'automatic charges, chain 7', 'chain 8'])
       assert.equal(about(check).length, 1, check);
   }
+});
+
+test('doctor while a session holds a table that another needs → names the process that holds it', async () => {
+  const { db, owner, url } = database;
+  const locks = async () =>
+    (await diagnose({ DATA_DIR: dataFolder(), DATABASE_URL: url })).findings.find(({ check }) => check === 'locks');
+  assert.equal(await locks(), undefined);
+  let waiting: Promise<unknown>[] = [];
+  await owner.begin(async (tx) => {
+    const [holder] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    await tx`lock table sign_in_links`;
+    // The second waits for the first, which holds nothing that keeps it.
+    waiting = [db.sql.begin(async (other) => other`lock table sign_in_links in exclusive mode`)];
+    await until(async () => (await listLockWaits(db.sql)).length > 0, 'the first to wait');
+    waiting.push(db.sql`select from sign_in_links`.then(() => null));
+    await until(async () => ((await listLockWaits(db.sql))[1]?.seconds ?? 0) > 2, 'both to wait');
+    const found = await locks();
+    assert.equal(found?.state, 'attention');
+    assert.match(found?.advice ?? '', new RegExp(`^Statements \\(2\\) wait .* hold these: ${holder?.pid}\\. See`));
+  });
+  await Promise.all(waiting);
 });

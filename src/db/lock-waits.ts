@@ -1,0 +1,18 @@
+import type { Sql } from './connection.ts';
+
+/** A session on this database that waits for a lock. `holders`: process numbers of those that hold it or wait before it. */
+export type LockWait = { pid: number; seconds: number; holders: number[] };
+
+/**
+ * Which sessions wait for a lock of a table or a row, longest first, by what every login may read. Nodes wait for each
+ * other's migrations by advisory locks, and the building of an index for others' transactions: nothing fails for these.
+ */
+export const listLockWaits = (sql: Sql): Promise<LockWait[]> =>
+  sql<LockWait[]>`
+    select w.pid, greatest(0, extract(epoch from clock_timestamp() - w.waitstart))::float8 as seconds,
+      pg_blocking_pids(w.pid) as holders
+    from pg_locks w
+    where w.waitstart is not null and w.locktype not in ('advisory', 'virtualxid') and exists (
+      select from pg_locks h join pg_database d on d.oid = h.database
+      where h.pid = w.pid and d.datname = current_database())
+    order by w.waitstart limit 100`;
