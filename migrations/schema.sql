@@ -342,6 +342,7 @@ create table mails (
   unsubscribe_url text,
   sealed bytea,
   plan_id uuid,
+  about_plan_id uuid,
   for_partner_id uuid,
   constraint mails_check CHECK (((purpose = 'plan'::text) = (plan_id IS NOT NULL))),
   constraint mails_check1 CHECK (((num_nulls(partner_id, test_mode) = ANY (ARRAY[0, 2])) AND (num_nonnulls(request_id, plan_id) = num_nonnulls(partner_id)))),
@@ -350,6 +351,7 @@ create table mails (
   constraint mails_purpose_check CHECK ((purpose = ANY (ARRAY['ask'::text, 'receipt'::text, 'plan'::text]))),
   constraint mails_request_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id)
 );
+CREATE INDEX mails_about_plan ON public.mails USING btree (about_plan_id) WHERE (about_plan_id IS NOT NULL);
 CREATE INDEX mails_due ON public.mails USING btree (urgent, next_attempt_at) WHERE (sent_at IS NULL);
 CREATE INDEX mails_given_up ON public.mails USING btree (created_at, id) WHERE ((sent_at IS NULL) AND (next_attempt_at = 'infinity'::timestamp with time zone));
 CREATE INDEX mails_plan ON public.mails USING btree (partner_id, test_mode, plan_id) WHERE (plan_id IS NOT NULL);

@@ -108,7 +108,6 @@ async function eraseGroup(
     tx,
     scope,
     plans.map(({ id }) => id),
-    { onlyWaiting: false },
   );
   return { scope, erased: { ...erased, mails: erased.mails + mails, plans: plans.length } };
 }

@@ -7,6 +7,7 @@ export {
   countPlanMails,
   deleteCustomerMails,
   deletePlanMails,
+  deleteWaitingPlanMails,
   deleteWaitingRequestMails,
   latestMail,
   listMails,
@@ -15,7 +16,8 @@ export {
 
 /**
  * `body` is plain text; `html` is the same for mail programs that show HTML. `urgent`: somebody is waiting for this
- * mail, so it goes first. `unsubscribeUrl`: a POST to it stops mails of this kind.
+ * mail, so it goes first. `unsubscribeUrl`: a POST to it stops mails of this kind. `aboutPlanId`: the plan whose customer
+ * a mail to somebody else names; it is deleted when that customer's data is erased.
  */
 export type NewMail = {
   recipient: string;
@@ -24,6 +26,7 @@ export type NewMail = {
   html?: string | null;
   urgent?: boolean;
   unsubscribeUrl?: string | null;
+  aboutPlanId?: string | null;
 };
 
 type MailContext = Pick<Context, 'config'>;
@@ -60,6 +63,6 @@ function queue(
   mail: NewMail,
   about: MailSubject | string | null,
 ): Promise<void> {
-  const { recipient, urgent = false } = mail;
-  return insertMail(tx, { ...storedContent(config, mail), recipient, urgent }, about);
+  const { recipient, urgent = false, aboutPlanId = null } = mail;
+  return insertMail(tx, { ...storedContent(config, mail), recipient, urgent, aboutPlanId }, about);
 }

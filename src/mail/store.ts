@@ -18,7 +18,7 @@ export type MailSubject = { scope: Scope } & (
  */
 export async function insertMail(
   tx: Tx | Sql,
-  mail: StoredContent & { recipient: string; urgent: boolean },
+  mail: StoredContent & { recipient: string; urgent: boolean; aboutPlanId: string | null },
   about: MailSubject | string | null,
 ): Promise<void> {
   const [forPartner, customer] = typeof about === 'string' ? [about, null] : [null, about];
@@ -26,10 +26,11 @@ export async function insertMail(
   const planId = customer && 'planId' in customer ? customer.planId : null;
   await tx`
     insert into mails (id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent, for_partner_id,
-      partner_id, test_mode, request_id, plan_id, purpose)
+      partner_id, test_mode, request_id, plan_id, purpose, about_plan_id)
     values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.body_html},
       ${mail.unsubscribe_url}, ${mail.sealed}, ${mail.urgent}, ${forPartner}, ${customer?.scope.partnerId ?? null},
-      ${customer?.scope.testMode ?? null}, ${requestId}, ${planId}, ${customer ? tx`${customer.purpose}` : tx`default`})
+      ${customer?.scope.testMode ?? null}, ${requestId}, ${planId}, ${customer ? tx`${customer.purpose}` : tx`default`},
+      ${mail.aboutPlanId})
     ${requestId === null ? tx`` : tx`on conflict do nothing`}`;
 }
 
@@ -41,16 +42,21 @@ export async function countPlanMails(tx: Tx, scope: Scope, planId: string, since
   return row?.count ?? 0;
 }
 
-/** Deletes the mails to the customers of these plans that are about no single request; returns how many. */
-export async function deletePlanMails(
-  tx: Tx | Sql,
-  scope: Scope,
-  planIds: string[],
-  { onlyWaiting }: { onlyWaiting: boolean },
-): Promise<number> {
+const toCustomersOf = (tx: Tx | Sql, scope: Scope, planIds: string[]) => tx`
+  partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and plan_id = any(${planIds}::uuid[])`;
+
+/** Deletes unsent mails to the customers of these plans that are about no single request. */
+export async function deleteWaitingPlanMails(tx: Tx, scope: Scope, planIds: string[]): Promise<void> {
+  await tx`delete from mails where ${toCustomersOf(tx, scope, planIds)} and sent_at is null`;
+}
+
+/**
+ * Deletes the mails to the customers of these plans that are about no single request, and those that name these
+ * customers to others, whether sent or not; returns how many. Only a transaction that sees all rows finds the latter.
+ */
+export async function deletePlanMails(tx: Tx | Sql, scope: Scope, planIds: string[]): Promise<number> {
   const { count } = await tx`
-    delete from mails where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
-      and plan_id = any(${planIds}::uuid[]) ${onlyWaiting ? tx`and sent_at is null` : tx``}`;
+    delete from mails where (${toCustomersOf(tx, scope, planIds)}) or about_plan_id = any(${planIds}::uuid[])`;
   return count;
 }
 

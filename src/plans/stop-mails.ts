@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { keyedHash, matchesAnyKey, newest, type SecretKey } from '../lib/encrypt.ts';
 import { isUuid } from '../lib/ids.ts';
-import { deletePlanMails, deleteWaitingRequestMails } from '../mail/outbox.ts';
+import { deleteWaitingPlanMails, deleteWaitingRequestMails } from '../mail/outbox.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { selectCharges } from './charges-store.ts';
 import { type PlanRow, selectPlanOfRequest, updateMailsStopped } from './store.ts';
@@ -52,7 +52,7 @@ export async function stopMails(ctx: Context, { scope, plan }: PlanOfLink): Prom
     ({ db, clock }) =>
       db.scoped(scope, async (tx) => {
         if (!(await updateMailsStopped(tx, scope, plan.id, clock.now()))) return false;
-        await deletePlanMails(tx, scope, [plan.id], { onlyWaiting: true });
+        await deleteWaitingPlanMails(tx, scope, [plan.id]);
         const charges = await selectCharges(tx, scope, plan.id, null, maxWaiting);
         await deleteWaitingRequestMails(
           tx,

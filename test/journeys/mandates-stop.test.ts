@@ -396,6 +396,22 @@ test('Erasing a customer ends the agreement, deletes the plan’s mails, and the
   assert.equal(await onChain(plan), true);
 });
 
+test('Erasing a customer of whom a mail has told the merchant → that mail is deleted too, and no other', async () => {
+  const named = async () => {
+    const mails = await fixtures.mails('ada@example.com');
+    return mails.filter(({ subject, body }) => /Tuba for Grace/.test(subject) && /Grace Hopper’s plan/.test(body))
+      .length;
+  };
+  const [one, two] = [await agreed(), await agreed()];
+  for (const { plan } of [one, two]) {
+    await fixtures.db.sql`update plans set name = 'Tuba for Grace' where id = ${plan.id}`;
+    await fixtures.post(plan, 'stop', {});
+  }
+  assert.equal(await named(), 2);
+  await eraseCustomer(fixtures.ctx, theService, { by: 'email', value: one.address });
+  assert.equal(await named(), 1);
+});
+
 test('The payer’s signature allows more charges; the agreement stays the same', async () => {
   const { plan, payer } = await agreed();
   const signed = await fixtures.signRaise(plan, payer, '24');

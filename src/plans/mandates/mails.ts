@@ -139,5 +139,5 @@ async function queueToMerchant(
     links: { link: `${ctx.config.baseUrl}/dashboard/plans/${facts.id}` },
     button: t.toPlan,
   });
-  await queueMail(ctx, tx, facts.partner_id, { recipient: facts.merchant_email, ...notice });
+  await queueMail(ctx, tx, facts.partner_id, { recipient: facts.merchant_email, aboutPlanId: facts.id, ...notice });
 }
