@@ -14,6 +14,22 @@ export function nestedIn(tx: Tx, { prove, room }: Pick<Database, 'prove' | 'room
       await inner`select leave_scope()`; // rolling back to a savepoint restores the role by itself
       return result;
     }) as Promise<T>;
+  return partOf(tx, { prove, room, scoped });
+}
+
+/** Like `nestedIn`, for a transaction of a scope. It stays in that scope and cannot enter another. */
+export function nestedInScope(tx: Tx, own: Scope, { prove, room }: Pick<Database, 'prove' | 'room'>): Database {
+  const scoped = async <T>({ partnerId, testMode }: Scope, work: (inner: Tx) => Promise<T>) => {
+    if (partnerId !== own.partnerId || testMode !== own.testMode) throw new Error('a scope inside another scope');
+    return tx.savepoint(work) as Promise<T>;
+  };
+  return partOf(tx, { prove, room, scoped });
+}
+
+type Entry = Pick<Database, 'prove' | 'room' | 'scoped'>;
+
+/** The database as a part of an open transaction: everything goes through it, each transaction as a savepoint. */
+function partOf(tx: Tx, { prove, room, scoped }: Entry): Database {
   const read: Database['read'] = (scope, ask) => scoped(scope, async (inner) => ask(inner));
   return {
     sql: tx as unknown as Sql,
@@ -21,28 +37,6 @@ export function nestedIn(tx: Tx, { prove, room }: Pick<Database, 'prove' | 'room
     room,
     prove,
     transaction: <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>,
-    scoped,
-    reading: scoped,
-    read,
-    readPrimary: read,
-    close: () => Promise.resolve(),
-  };
-}
-
-/** Like `nestedIn`, for a transaction of a scope. It stays in that scope and cannot enter another. */
-export function nestedInScope(tx: Tx, own: Scope, { prove, room }: Pick<Database, 'prove' | 'room'>): Database {
-  const part = <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>;
-  const scoped = async <T>({ partnerId, testMode }: Scope, work: (inner: Tx) => Promise<T>) => {
-    if (partnerId !== own.partnerId || testMode !== own.testMode) throw new Error('a scope inside another scope');
-    return part(work);
-  };
-  const read: Database['read'] = (scope, ask) => scoped(scope, async (inner) => ask(inner));
-  return {
-    sql: tx as unknown as Sql,
-    pools: [],
-    room,
-    prove,
-    transaction: part,
     scoped,
     reading: scoped,
     read,
