@@ -13,7 +13,7 @@ import { isExecutorKept, isOffered, priceOf, termsOf } from './cover.ts';
 import { holdingsOf } from './holdings.ts';
 import type { KnownRow, UsableMandate } from './known-store.ts';
 import { endCharged, endPaid, endStopped, endUncovered, fail, moveToChain, postpone } from './outcome.ts';
-import { type ChargeFacts, isAllowed, isNewPermit, judge, maxGas, tokenFault } from './rules.ts';
+import { type ChargeFacts, isAllowed, isNewPermit, judge, maxGas, shortage } from './rules.ts';
 import { type Ready, sendAll } from './send.ts';
 
 /** A charge that this node has taken, with its plan's mandate and the last permit of that mandate's payer. */
@@ -234,6 +234,5 @@ async function settleRevert(
 async function settleUnknown(ctx: Context, chain: ChainConfig, one: Charging, amountMicro: bigint): Promise<void> {
   const [holdings] = (await holdingsOf(chain, one.mandate, [one.mandate.payer])) ?? [];
   if (!holdings) return postpone(ctx, one, 'chain_unreachable', null);
-  const fault = tokenFault({ ...holdings, paused: false }, amountMicro, null);
-  return fail(ctx, one, fault === 'balance_low' || fault === 'allowance_low' ? fault : 'wallet_refused');
+  return fail(ctx, one, shortage(holdings, amountMicro, null) ?? 'wallet_refused');
 }

@@ -14,7 +14,7 @@ import { lockNamedPlan } from '../store.ts';
 import { type After, type ComingRow, selectComing, updateForeseen } from './foresee-store.ts';
 import { holdingsOf } from './holdings.ts';
 import { aheadMail } from './mail.ts';
-import { foresee, isAllowed, isNewPermit } from './rules.ts';
+import { isAllowed, isNewPermit, shortage } from './rules.ts';
 
 /** How long before a date its customer is warned. */
 const aheadMs = 72 * hourMs;
@@ -94,7 +94,7 @@ async function warnIfShort(ctx: Context, row: ComingRow, amountMicro: bigint, ho
     isNewPermit(row.charged_at, row.permit_signed_at) &&
     BigInt(row.permit_deadline ?? 0) * 1000n > BigInt(row.plan_due_at.getTime());
   const permitMicro = isUsable && row.permit_micro ? BigInt(row.permit_micro) : null;
-  const fault = isAllowed(row) ? foresee(holdings, amountMicro, permitMicro) : 'allowance_low';
+  const fault = isAllowed(row) ? shortage(holdings, amountMicro, permitMicro) : 'allowance_low';
   const scope = scopeOfRow(row);
   return ctx.db.scoped(scope, async (tx: Tx) => {
     if (!(await updateForeseen(tx, scope, row.plan_id, row.next_on))) return false;

@@ -6,13 +6,12 @@ import {
   type ChargeFacts,
   collectMinutes,
   coverage,
-  foresee,
   isAllowed,
   isNewPermit,
   judge,
   nextAttempt,
+  shortage,
   type Terms,
-  tokenFault,
 } from './rules.ts';
 
 const wallet = `0x${'a1'.repeat(20)}`;
@@ -175,19 +174,11 @@ test('For any state of request and mandate, a charge is exactly what is missing,
   );
 });
 
-test('tokenFault › a paused token, too little balance or allowance → the reason why a charge fails', () => {
-  const holdings = { balance: 20n, allowance: 20n, paused: false };
-  assert.equal(tokenFault({ ...holdings, paused: true, balance: 0n }, 10n, null), 'token_paused');
-  assert.equal(tokenFault({ ...holdings, balance: 9n, allowance: 0n }, 10n, 50n), 'balance_low');
-  assert.equal(tokenFault({ ...holdings, allowance: 9n }, 10n, null), 'allowance_low');
-  assert.equal(tokenFault({ ...holdings, allowance: 9n }, 10n, 9n), 'allowance_low');
-  assert.equal(tokenFault({ ...holdings, allowance: 9n }, 10n, 10n), 'use_permit');
-  assert.equal(tokenFault(holdings, 10n, null), 'wallet_refused');
-});
-
-test('Ahead of a date, a stored permit makes up for an allowance, and nothing for a balance', () => {
-  assert.equal(foresee({ balance: 10n, allowance: 0n }, 10n, 10n), null);
-  assert.equal(foresee({ balance: 10n, allowance: 0n }, 10n, null), 'allowance_low');
-  assert.equal(foresee({ balance: 9n, allowance: 99n }, 10n, 99n), 'balance_low');
-  assert.equal(foresee({ balance: 10n, allowance: 10n }, 10n, null), null);
+test('A wallet lacks balance or allowance for a charge; an unused permit makes up for an allowance, and nothing for a balance', () => {
+  assert.equal(shortage({ balance: 10n, allowance: 10n }, 10n, null), null);
+  assert.equal(shortage({ balance: 10n, allowance: 9n }, 10n, null), 'allowance_low');
+  assert.equal(shortage({ balance: 10n, allowance: 0n }, 10n, 9n), 'allowance_low');
+  assert.equal(shortage({ balance: 10n, allowance: 0n }, 10n, 10n), null);
+  assert.equal(shortage({ balance: 9n, allowance: 99n }, 10n, 99n), 'balance_low');
+  assert.equal(shortage({ balance: 9n, allowance: 0n }, 10n, null), 'balance_low');
 });

@@ -1,3 +1,4 @@
+import type { Holdings } from '../../chain/holdings.ts';
 import { dayMs, hourMs } from '../../lib/durations.ts';
 
 /**
@@ -151,31 +152,16 @@ export function judge(known: ChargeFacts, now: Date): Verdict {
 
 const delayed = (reason: Delay): Verdict => ({ kind: 'delay', reason, until: null });
 
-/** A payer's balance and allowance for the contract, in micro units, and whether the token moves at all. */
-export type Held = { balance: bigint; allowance: bigint; paused: boolean };
-
 /**
- * Why a token did not move the money, judged by the state of the chain.
+ * What a wallet lacks for a charge; null if nothing.
  *
- * @param permitMicro the allowance of an unused permit; null without one
+ * @param permitMicro the allowance of an unused permit, in micro units; null without one
  */
-export function tokenFault(
-  { balance, allowance, paused }: Held,
-  amountMicro: bigint,
-  permitMicro: bigint | null,
-): Failure | 'token_paused' | 'use_permit' {
-  if (paused) return 'token_paused';
-  if (balance < amountMicro) return 'balance_low';
-  if (allowance >= amountMicro) return 'wallet_refused';
-  return permitMicro !== null && permitMicro >= amountMicro ? 'use_permit' : 'allowance_low';
-}
-
-/** What is wrong with the balance or allowance 72 hours ahead of a date; null if they suffice. */
-export function foresee(
-  holdings: Pick<Held, 'balance' | 'allowance'>,
+export function shortage(
+  { balance, allowance }: Holdings,
   amountMicro: bigint,
   permitMicro: bigint | null,
 ): 'balance_low' | 'allowance_low' | null {
-  const fault = tokenFault({ ...holdings, paused: false }, amountMicro, permitMicro);
-  return fault === 'balance_low' || fault === 'allowance_low' ? fault : null;
+  if (balance < amountMicro) return 'balance_low';
+  return allowance >= amountMicro || (permitMicro ?? 0n) >= amountMicro ? null : 'allowance_low';
 }
