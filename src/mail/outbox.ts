@@ -16,8 +16,8 @@ export {
 
 /**
  * `body` is plain text; `html` is the same for mail programs that show HTML. `urgent`: somebody is waiting for this
- * mail, so it goes first. `unsubscribeUrl`: a POST to it stops mails of this kind. `aboutPlanId`: the plan whose customer
- * a mail to somebody else names; it is deleted when that customer's data is erased.
+ * mail, so it goes first. `unsubscribeUrl`: a POST to it stops mails of this kind. `aboutPlanId`: the plan whose
+ * customer a mail to somebody else names; it is deleted when that customer's data is erased.
  */
 export type NewMail = {
   recipient: string;
