@@ -2441,35 +2441,34 @@ declare
 begin
   -- As store_as_assumed locks, in the same order, and each kind of lock in one order over all nodes.
   select count(pg_advisory_xact_lock(hashtext('request key'), k.hash)) into locked from (
-    select hashtext(concat(i.partner, test, i.account, i.key)) as hash
-    from unnest(partners, accounts, keys) with ordinality as i(partner, account, key, place)
-    where i.place = any(good) and i.key is not null order by 1) k;
+    select hashtext(concat(partners[place], test, accounts[place], keys[place])) as hash
+    from unnest(good) as place where keys[place] is not null order by 1) k;
   select count(pg_advisory_xact_lock(hashtext('request wallet'), w.hash)) into locked from (
-    select hashtext(i.wallet) as hash from unnest(wallets) with ordinality as i(wallet, place)
-    where i.place = any(good) order by 1) w;
+    select hashtext(wallets[place]) as hash from unnest(good) as place order by 1) w;
 
   made := real_time();
   -- Held until commit, so that each wallet stays its merchant's.
-  select array_agg(s.place), array_agg(s.free),
-      array_agg(s.place) filter (where s.watch_until is null or s.watch_until < made + s.expiry + interval '59 days')
+  select array_agg(s.place), array_agg(s.free), array_agg(s.place) filter (
+      where s.watch_until is null or s.watch_until < made + expiries[s.place] + interval '59 days')
     into good, free, watch from (
-      select i.place, i.expiry, s.watch_until,
-        case when a.wallet_address is null then i.micro else free_amount(i.wallet, i.micro) end as free
-      from unnest(partners, accounts, wallets, exact_micros, paid_on, codes, rates_used, rates_from, rates_at, expiries)
-          with ordinality as i(partner, account, wallet, micro, chains, code, rate, rate_from, rate_at, expiry, place)
-        join wallets w on w.address = i.wallet
+      select i.place, s.watch_until, case when a.wallet_address is null then exact_micros[i.place]
+          else free_amount(wallets[i.place], exact_micros[i.place]) end as free
+      from unnest(good) as i(place)
+        join wallets w on w.address = wallets[i.place]
         join merchants m on (m.partner_id, m.test_mode, m.id) = (w.partner_id, w.test_mode, w.account_id)
         left join rates r on r.code = m.display_currency
         left join rate_overrides o on o.code = m.display_currency and (o.until is null or o.until > now())
         left join watched_wallets s on (s.wallet_address, s.partner_id, s.test_mode, s.account_id)
-          = (i.wallet, i.partner, test, i.account)
-        left join amount_reservations a on (a.wallet_address, a.usdc_micro) = (i.wallet, i.micro)
-      where i.place = any(good) and m.partner_id = i.partner and m.test_mode = test and m.id = i.account
-        and m.wallet_address = i.wallet and m.onboarded_at is not null
-        and m.wallet_chain_ids is not distinct from i.chains::int[]
-        and not m.disabled_by_partner and not m.disabled_by_operator and m.display_currency = i.code
-        and coalesce(o.rate, r.rate) = i.rate and (o.rate is not null) = (i.rate_from = 'override')
-        and (o.rate is not null or r.fetched_at = i.rate_at)
+          = (wallets[i.place], partners[i.place], test, accounts[i.place])
+        left join amount_reservations a
+          on (a.wallet_address, a.usdc_micro) = (wallets[i.place], exact_micros[i.place])
+      where m.partner_id = partners[i.place] and m.test_mode = test and m.id = accounts[i.place]
+        and m.wallet_address = wallets[i.place] and m.onboarded_at is not null
+        and m.wallet_chain_ids is not distinct from paid_on[i.place]::int[]
+        and not m.disabled_by_partner and not m.disabled_by_operator and m.display_currency = codes[i.place]
+        and coalesce(o.rate, r.rate) = rates_used[i.place]
+        and (o.rate is not null) = (rates_from[i.place] = 'override')
+        and (o.rate is not null or r.fetched_at = rates_at[i.place])
       for key share of w) s;
   select coalesce(jsonb_object_agg(c.chain_id, c.number), '{}') || jsonb_build_object('heads',
       coalesce(jsonb_object_agg(c.chain_id, jsonb_build_object('hash', c.hash, 'time', c.block_time)), '{}')) into blocks
@@ -2477,25 +2476,18 @@ begin
       and c.block_time between now() - interval '15 seconds' and now() + interval '15 seconds';
   if watch is not null then
     insert into watched_wallets
-      select i.wallet, i.partner, test, i.account, made + i.expiry + interval '60 days', made
-      from unnest(wallets, partners, accounts, expiries) with ordinality as i(wallet, partner, account, expiry, place)
-      where i.place = any(watch) order by 1, 2, 4
+      select wallets[place], partners[place], test, accounts[place], made + expiries[place] + interval '60 days', made
+      from unnest(watch) as place order by 1, 2, 4
       on conflict (wallet_address, partner_id, test_mode, account_id) do update
         set watch_until = excluded.watch_until, changed_at = excluded.changed_at
         where watched_wallets.watch_until < excluded.watch_until - interval '1 day';
   end if;
 
-  return query with item as materialized (
-      select i.*, f.free
-      from unnest(good, free) as f(place, free) join
-        unnest(partners, ids, accounts, keys, fiats, codes, rates_used, rates_from, memos, modes, names, mails, phones,
-          metas, wallets, paid_on, refs, expiries)
-          with ordinality as i(partner, id, account, key, fiat, code, rate, rate_from, memo, mode, name, mail, phone,
-            meta, wallet, paid_on, ref, expiry, place) on i.place = f.place
-      where f.free is not null
-    ), reserved as (
+  return query with reserved as (
       insert into amount_reservations
-        select i.wallet, i.free, i.partner, test, i.id, made, made + i.expiry + interval '24 hours' from item i
+        select wallets[i.place], i.free, partners[i.place], test, ids[i.place], made,
+          made + expiries[i.place] + interval '24 hours'
+        from unnest(good, free) as i(place, free) where i.free is not null
         order by 1, 2
         on conflict do nothing returning partner_id
     ), clocks as (
@@ -2507,11 +2499,13 @@ begin
       insert into requests as q (partner_id, test_mode, id, account_id, idempotency_key, fiat_int, fiat_code, usdc_micro,
           reserved, rate, rate_source, memo, payment_mode, customer_name, customer_email, customer_phone, metadata,
           wallet_address, reference, start_blocks, wallet_chain_ids, created_at, made_at, expires_at)
-        select i.partner, test, i.id, i.account, i.key, i.fiat, i.code, i.free, true,
-          i.rate, i.rate_from, i.memo, i.mode, i.name, i.mail, i.phone, i.meta,
-          i.wallet, i.ref, blocks, coalesce(i.paid_on::int[], '{}'), c.at, c.made, c.made + i.expiry
-        from item i join (
-          select partner_id, last_at as at, least(last_at, real_time()) as made from clocks) c on c.partner_id = i.partner
+        select c.partner_id, test, ids[c.place], accounts[c.place], keys[c.place], fiats[c.place], codes[c.place],
+          free[array_position(good, c.place)], true, rates_used[c.place], rates_from[c.place], memos[c.place],
+          modes[c.place], names[c.place], mails[c.place], phones[c.place], metas[c.place],
+          wallets[c.place], refs[c.place], blocks, coalesce(paid_on[c.place]::int[], '{}'),
+          c.at, c.made, c.made + expiries[c.place]
+        from (select partner_id, array_position(partners, partner_id) as place, last_at as at,
+          least(last_at, real_time()) as made from clocks) c
         on conflict (partner_id, test_mode, account_id, idempotency_key) do nothing
         returning q.partner_id, q.id, q.usdc_micro, q.created_at, q.expires_at
     )
@@ -2523,11 +2517,9 @@ begin
   end if;
   if count < cardinality(good) then
     -- Its own alone: the same amount may be somebody else's by now.
-    delete from amount_reservations a
-      using unnest(good, free) as f(place, free) join unnest(partners, ids, wallets)
-        with ordinality as i(partner, id, wallet, place) on i.place = f.place
-      where a.wallet_address = i.wallet and a.usdc_micro = f.free and a.request_id = i.id
-        and not exists (select from requests r where r.partner_id = i.partner and r.test_mode = test and r.id = i.id);
+    delete from amount_reservations a using unnest(good, free) as i(place, free)
+      where a.wallet_address = wallets[i.place] and a.usdc_micro = i.free and a.request_id = ids[i.place] and not exists (
+        select from requests r where r.partner_id = partners[i.place] and r.test_mode = test and r.id = ids[i.place]);
   end if;
 end $function$;
 grant execute on function store_together(integer[],boolean,uuid[],uuid[],uuid[],text[],bigint[],text[],numeric[],text[],timestamp with time zone[],text[],text[],text[],text[],text[],text[],json[],text[],text[],bytea[],bigint[],interval[]) to quittance_service;

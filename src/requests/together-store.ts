@@ -17,13 +17,13 @@ export function storedTogether(sql: Sql, all: Assumed[]): Fragment {
   const partners = of(({ caller }) => caller.scope.partnerId);
   const testMode = all[0]?.caller.scope.testMode ?? true;
   return sql`
-    select stored.* from store_together(
-      (select array_agg(key.place) from key join counted on counted.subject = key.id
-        join unnest(${partners}::uuid[], ${of(({ caller }) => plainArray(caller.allowedExpiryMinutes))}::text[],
-          ${of(({ caller }) => caller.defaultExpiryMinutes)}::int[])
-          with ordinality as assumed(partner, allowed, usual, place) on assumed.place = key.place
-        where within and key.may and key.partner_id = assumed.partner and key.test_mode = ${testMode}
-          and key.allowed_expiry_minutes = assumed.allowed::int[] and key.default_expiry_minutes = assumed.usual),
+    select stored.* from (
+      select array_agg(key.place) as places from key join counted on counted.subject = key.id
+      where within and key.may and key.partner_id = (${partners}::uuid[])[key.place] and key.test_mode = ${testMode}
+        and key.allowed_expiry_minutes =
+          (${of(({ caller }) => plainArray(caller.allowedExpiryMinutes))}::text[])[key.place]::int[]
+        and key.default_expiry_minutes = (${of(({ caller }) => caller.defaultExpiryMinutes)}::int[])[key.place]
+    ) as good, store_together(good.places,
       ${testMode}, ${partners}::uuid[], ${of(({ request: r }) => r.id)}::uuid[],
       ${of(({ request: r }) => r.accountId)}::uuid[], ${of(({ request: r }) => r.idempotencyKey)}::text[],
       ${of(({ request: r }) => r.fiatInt)}::bigint[], ${of(({ request: r }) => r.fiatCode)}::text[],
