@@ -2,6 +2,7 @@ import { audit, theService } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import { isConflict } from '../db/conflict.ts';
 import { isUnreachable } from '../db/connection.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import { hourMs, minuteMs } from '../lib/durations.ts';
@@ -35,6 +36,7 @@ export async function settleRecoveries(ctx: Context): Promise<number> {
       if (await (due.state === 'signed' ? apply : expire)(ctx, due, now)) settled++;
     } catch (error) {
       if (isUnreachable(error)) throw error;
+      if (isConflict(error)) continue; // with a reset, or whatever else changes its merchant: the next pass takes it
       ctx.log.error({ err: error, recovery_id: due.id }, 'a recovery could not be completed; it will be retried');
       const waitMs = backoffMs(due.settle_failures + 1, waits);
       await updatePostponed(ctx.db, due, new Date(now.getTime() + waitMs));

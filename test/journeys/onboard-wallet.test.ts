@@ -535,3 +535,15 @@ test('A recovery that fails delays no other, is retried later, and raises an ala
   assert.equal(await alarm(), null);
   assert.equal((await actsOn(broken.merchant.id)).filter(({ action }) => action === 'wallet.changed').length, 1);
 });
+
+test('A recovery conflicts with another transaction, such as a reset → no failure, and the next pass settles it', async () => {
+  const { merchant, next } = await recovering();
+  await app.owner`create function lose_deadlock() returns trigger language plpgsql as $$
+    begin raise exception using errcode = 'deadlock_detected'; end $$`;
+  await app.owner`create trigger lose_deadlock before update on merchants for each row
+    when (old.id = ${app.owner.unsafe(`'${merchant.id}'`)}) execute function lose_deadlock()`;
+  await after48Hours(() => settleRecoveries(app.ctx));
+  await app.owner`drop function lose_deadlock cascade`;
+  await after48Hours(() => settleRecoveries(app.ctx));
+  assert.equal(await walletOf(merchant.id), next.address.toLowerCase());
+});
