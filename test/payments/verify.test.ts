@@ -97,6 +97,18 @@ test('tiny parts of large requests that wait for the strict tier → other payme
   }
 });
 
+test('an amount that is exactly the limit of a tier → final by that tier; one unit more → by the stricter one', async () => {
+  const proofs: string[] = [];
+  for (const exactMicro of [1_000_000_000n, 1_000_000_001n]) {
+    const payee = await newPayee();
+    const request = await ask(payee, { exactMicro });
+    await pay(payee, request, alone, 95, [request.usdc_micro]);
+    await verifyFinal(ctx);
+    proofs.push(await proofOf(request));
+  }
+  assert.deepEqual(proofs, ['verified', 'attached']);
+});
+
 test('final parts without end of one partner delay no payment to another', async () => {
   const hostile = await newPayee();
   for (let i = 0; i < 20; i++) {
