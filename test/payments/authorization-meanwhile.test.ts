@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import type { SignedAuthorization } from '../../src/payments/authorized/authorization.ts';
 import { readAuthorizationOutcome } from '../../src/payments/authorized/outcome.ts';
+import { cancelRequest } from '../../src/requests/cancel.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { usdcBalance } from '../../src/sandbox/wallet.ts';
 import type { TestWallet } from '../support/chain/chain.ts';
@@ -148,6 +150,20 @@ test('a signed payment waits for the relayer’s signature, and the request is p
   assert.equal((await f.read(request)).proof_status, 'verified');
   assert.equal(await f.sent(), before + 1, 'its nonce is used up');
   assert.equal(await usdcBalance(f.chain, payer.address), 10n ** 9n);
+});
+
+test('a signed payment waits, and the request is cancelled or expires → it is never sent', async () => {
+  const ends = {
+    cancelled: ({ id }: RequestRow) => cancelRequest(f.ctx, theService, f.scope, id),
+    expired: ({ id }: RequestRow) =>
+      f.db.sql`update requests set expires_at = now() - interval '1 second' where id = ${id}`,
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    const request = await f.request();
+    const payer = await f.payer();
+    assert.equal(await whileNobodySigns(request, payer, () => end(request)), 'failed', name);
+    assert.equal(await usdcBalance(f.chain, payer.address), 10n ** 9n, name);
+  }
 });
 
 test('a signed payment of all waits, and a part comes → it is not sent, and the rest can be signed', async () => {
