@@ -124,12 +124,10 @@ Every currency with an exchange rate can be used. The portal lists them under **
 
 \`fiat_amount_int\` counts the minor units that ISO 4217 gives the currency.
 
-| decimals | currencies | 1250 means |
-| --- | --- | --- |
-| 0 | ${withExponent(0)} | 1,250 |
-| 2 | all others, also COP, HUF, IDR and PKR, which JavaScript's \`Intl\` shows without decimals | 12.50 |
-| 3 | ${withExponent(3)} | 1.250 |
-| 4 | ${withExponent(4)} | 0.1250 |
+- No decimals, so 1250 means 1,250: ${withExponent(0)}.
+- Three, so 1250 means 1.250: ${withExponent(3)}.
+- Four, so 1250 means 0.1250: ${withExponent(4)}.
+- Two, so 1250 means 12.50: all others, also COP, HUF, IDR and PKR, which JavaScript's \`Intl\` shows without decimals.
 
 \`amount.usdc_micro\` is what the customer pays, in millionths of a US dollar. It is computed when the request is created, rounded
 up, and never changes. It can be up to 0.009999 dollars more than for another request of the same amount, so that their payments
