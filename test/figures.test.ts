@@ -39,6 +39,7 @@ const sentences: [file: string, sentence: string][] = [
   [guide, `because a payment up to ${graceMs / minuteMs} minutes late counts`],
   [guide, `after ${activateAfterMs / hourMs} hours it becomes active by itself`],
   [guide, `anything else is retried for about ${sumHours} hours`],
+  [guide, `nothing succeeds for ${disableAfterMs / hourMs} hours, it is disabled`],
   [
     'docs/webhooks.md',
     `retried after ${schedule.slice(1, -1).map(short).join(', ')} and ${short(schedule.at(-1) ?? 0)}, each`,

@@ -218,6 +218,10 @@ When a payment is verified, \`payment.proof_verified\` is sent to your URL: at l
 with the same body and \`delivery_id\`. Ignore a \`delivery_id\` that you have processed. Answer 2xx within 8 seconds; anything
 else is retried for about 76 hours. Nothing is sent about an expired, cancelled or failed request.
 
+Redirects are not followed. \`Retry-After\` makes a wait up to twice as long. If your endpoint answers 410, or nothing succeeds
+for 120 hours, it is disabled: events wait until you enable it in the portal under **Webhooks**. There you also see why an
+attempt failed, and can resend events.
+
 \`\`\`http
 POST /events HTTP/1.1
 content-type: application/json
