@@ -1,11 +1,16 @@
 import pg from 'pg';
 
+/** What the pool, whose errors have no code, says when it had no free connection. It sounds like a server that is away. */
+const ofBusyPool = 'timeout exceeded when trying to connect';
+const busyPool = 'all connections of this part of the service were at work, and none became free in time';
+
 /** Gives an error of the connection a code, if it has none. Returns an error of the server unchanged. */
 export function lostError(cause: unknown): Error {
   if (cause instanceof pg.DatabaseError) return cause;
   const { code, message } = cause as { code?: unknown; message: string };
   // ENOENT: a restarting server has removed its Unix socket.
   if (typeof code === 'string' && code !== 'ENOENT') return cause as Error;
+  if (message === ofBusyPool) return Object.assign(new Error(busyPool), { code: 'CONNECTION_TIMEOUT' });
   const timedOut = /time-?out/i.test(message);
   return Object.assign(new Error(message, { cause }), { code: timedOut ? 'CONNECTION_TIMEOUT' : 'CONNECTION_CLOSED' });
 }

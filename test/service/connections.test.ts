@@ -334,7 +334,12 @@ test('all connections in use for long → a statement that waits for one fails i
         }),
       );
       await began.promise;
+      const refused = assert.rejects(
+        echo(db),
+        /^Error: all connections .* were at work, and none became free in time$/,
+      );
       await assertUnreachable([echo(db), db.transaction(markAround)]);
+      await refused;
       freed.resolve();
       await holding;
       await assertNoneLost(db, 1);
