@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** What the pool, whose errors have no code, says when it had no free connection. It sounds like a server that is away. */
+/** What the pool, whose errors have no code, says when it had no free connection: it sounds like a lost server. */
 const ofBusyPool = 'timeout exceeded when trying to connect';
 const busyPool = 'all connections of this part of the service were at work, and none became free in time';
 
