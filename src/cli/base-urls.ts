@@ -25,7 +25,7 @@ export const baseUrlCommands: Command[] = [
       'Lets nodes start with this BASE_URL, before the service moves there. Not for a copy of a database: nodes on it send the same events, mails and charges as the original.',
     async run(ctx, args) {
       const origin = readOrigin(args);
-      await addBaseUrl(ctx.db.sql, origin);
+      await addBaseUrl(ctx.db.sql, ctx.config, origin);
       return { added: origin, next: 'Give the nodes this BASE_URL one by one, then remove the old one.' };
     },
   },

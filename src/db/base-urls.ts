@@ -8,8 +8,15 @@ export type BaseUrl = { origin: string; added_at: Date };
 export const listBaseUrls = (sql: Sql): Promise<BaseUrl[]> =>
   sql<BaseUrl[]>`select origin, added_at from base_urls order by added_at, origin`;
 
-/** Lets nodes run under this address, too. */
-export async function addBaseUrl(sql: Sql, origin: string): Promise<void> {
+/** Notes the first address of a database that knows none. */
+async function noteFirst(sql: Sql, origin: string): Promise<void> {
+  await sql`
+    insert into base_urls (origin) select ${origin} where not exists (select from base_urls) on conflict do nothing`;
+}
+
+/** Lets nodes run under this address, too, and under the one that they have now. */
+export async function addBaseUrl(sql: Sql, { baseUrl }: { baseUrl: string }, origin: string): Promise<void> {
+  await noteFirst(sql, new URL(baseUrl).origin);
   await sql`insert into base_urls (origin) values (${origin}) on conflict do nothing`;
 }
 
@@ -46,9 +53,7 @@ export async function claimBaseUrl(
   { baseUrl, sandbox }: { baseUrl: string; sandbox: boolean },
 ): Promise<void> {
   const { origin, hostname } = new URL(baseUrl);
-  if (!sandbox && !namesThisMachine(hostname))
-    await sql`insert into base_urls (origin) select ${origin} where not exists (select from base_urls)
-      on conflict do nothing`;
+  if (!sandbox && !namesThisMachine(hostname)) await noteFirst(sql, origin);
   const fault = await baseUrlFault(sql, baseUrl);
   if (fault) throw new StartFault(fault);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { claimBaseUrl, listBaseUrls } from '../../src/db/base-urls.ts';
+import { addBaseUrl, claimBaseUrl, listBaseUrls } from '../../src/db/base-urls.ts';
 import { freePort } from '../../src/lib/ports.ts';
 import { StartFault } from '../../src/lib/start-fault.ts';
 import { nodeFixtures, twoChains } from '../support/nodes.ts';
@@ -39,6 +39,9 @@ test('claimBaseUrl › the first public address of a service is noted, those of 
   await claimBaseUrl(sql, { baseUrl: 'https://sandbox.example', sandbox: true });
   await claimBaseUrl(sql, { baseUrl: 'http://localhost:3000', sandbox: false });
   assert.deepEqual(await origins(), []);
+  await addBaseUrl(sql, { baseUrl: 'http://localhost:3000' }, 'http://localhost:4000');
+  assert.deepEqual((await origins()).sort(), ['http://localhost:3000', 'http://localhost:4000']);
+  await sql`delete from base_urls`;
   await claimBaseUrl(sql, original);
   assert.deepEqual(await origins(), ['https://pay.example']);
   await claimBaseUrl(sql, { ...original, baseUrl: 'https://PAY.example:443' });
