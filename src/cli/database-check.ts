@@ -7,7 +7,7 @@ import { accessOf, permissionsOf } from '../db/logins.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
 import { sharedSessions, sharesSessions } from '../db/pooler.ts';
 import { readerWaits, type Unused, whyUnused } from '../db/reader.ts';
-import { lacksRoom } from '../db/writable.ts';
+import { isWritable, lacksRoom } from '../db/writable.ts';
 import type { Finding } from './finding.ts';
 
 function migrationFinding(pending: string[], ahead: string[]): Finding {
@@ -16,6 +16,13 @@ function migrationFinding(pending: string[], ahead: string[]): Finding {
   if (pending.length === 0) return { check, state: 'ok', advice: '' };
   return { check, state: 'failed', advice: `Restart the service to apply ${pending.join(', ')}.` };
 }
+
+const onlyReads: Finding = {
+  check: 'database',
+  state: 'failed',
+  advice:
+    'The database accepts no changes, so every call is refused: it is a standby, or read-only. Name the primary in DATABASE_URL, or let it accept changes.',
+};
 
 /** Checks the database, its logins, its migrations and its clock. */
 export async function checkDatabase(ctx: Context): Promise<Finding[]> {
@@ -34,6 +41,7 @@ export async function checkDatabase(ctx: Context): Promise<Finding[]> {
         ? 'The database is on another machine without TLS: use sslmode=verify-full in DATABASE_URL.'
         : '',
     },
+    ...((await isWritable(ctx.db.sql)) ? [] : [onlyReads]),
     ...logins.map(({ name, powers }) => ({
       check: `login ${name}`,
       state: powers.length === 0 ? ('ok' as const) : ('failed' as const),

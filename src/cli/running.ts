@@ -3,6 +3,7 @@ import { addressFile, dataDirOf } from '../config/address.ts';
 import { insufficientPrivilege, isUnreachable, isUntrusted, type Sql, sqlState } from '../db/connection.ts';
 import { embeddedUrl } from '../db/embedded.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
+import { diskFull } from '../db/query.ts';
 
 /**
  * The environment, with the address of the service that was started on the same data folder, so that printed links lead
@@ -59,6 +60,13 @@ const refused = [...refusedLogins, '3D000'];
 export const isWithoutDatabase = (error: unknown): boolean =>
   isUnreachable(error) || refused.includes(sqlState(error) ?? '');
 
+/** What to do about a database that answers and cannot be used, by SQLSTATE. */
+const adviceOn: Record<string, string> = {
+  '3D000': 'Check its name, and that the service was started with this address.',
+  '25006': 'It is a standby, or read-only: name the primary in DATABASE_URL, or let it accept changes.',
+  [diskFull]: 'Make room on the disk of the database server, then run the command again.',
+};
+
 /** The sentence for an error: what to do where the database cannot be used, otherwise its message. */
 export function reasonOf(error: unknown, isAtUrl: boolean): string {
   const { message, code } = error as NodeJS.ErrnoException;
@@ -74,8 +82,8 @@ export function reasonOf(error: unknown, isAtUrl: boolean): string {
     return `The database of DATABASE_URL cannot be used: ${why}. Check the user and the password in the address, where characters such as @, / and % are percent-encoded, and pg_hba.conf on the server.`;
   if (isUntrusted(error))
     return `The database of DATABASE_URL cannot be used: ${why}. Check the certificate of the server, and that NODE_EXTRA_CA_CERTS names the file of the authority that signed it.`;
-  const advice = refused.includes(String(code))
-    ? 'Check its name, and that the service was started with this address.'
-    : 'Check that the server runs, that it can be reached from here and that it has free connections, then run the command again.';
+  const advice =
+    adviceOn[String(code)] ??
+    'Check that the server runs, that it can be reached from here and that it has free connections, then run the command again.';
   return `The database of DATABASE_URL cannot be used: ${why}. ${advice}`;
 }
