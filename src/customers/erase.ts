@@ -6,7 +6,13 @@ import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import { deleteCustomerMails, deletePlanMails } from '../mail/outbox.ts';
-import { type CustomerPlan, findPlansOfCustomer, findRequestsBeside, forgetPlans } from '../plans/customer.ts';
+import {
+  type CustomerPlan,
+  findChargesOfPlans,
+  findPlansOfCustomer,
+  findRequestsBeside,
+  forgetPlans,
+} from '../plans/customer.ts';
 import { dropReceipts } from '../receipts/drop.ts';
 import { type CustomerKey, type CustomerRequest, eraseFromRequests, findOfCustomer } from '../requests/customer.ts';
 
@@ -36,7 +42,7 @@ export async function findCustomer(
   key: CustomerKey,
 ): Promise<{ requests: number; plans: number; more: boolean; partners: number; since: Date | null }> {
   const plans = await findPlansOfCustomer(ctx.db.sql, key, batch + 1);
-  const rows = await requestsOf(ctx.db.sql, key);
+  const rows = await requestsOf(ctx.db.sql, key, plans);
   const times = [...plans, ...rows].map(({ created_at }) => created_at.getTime());
   return {
     requests: Math.min(rows.length, batch),
@@ -47,9 +53,15 @@ export async function findCustomer(
   };
 }
 
-/** The requests of a customer, one more than are erased at once. One that a plan made stands for all of that plan. */
-async function requestsOf(sql: Sql | Tx, key: CustomerKey): Promise<CustomerRequest[]> {
-  const beside = key.by === 'request' ? await findRequestsBeside(sql, key.value, maxBeside) : [];
+/**
+ * The requests of a customer, one more than are erased at once. One that a plan made stands for all of that plan, and a
+ * plan for its charges: those made after its mails were stopped lack its address.
+ */
+async function requestsOf(sql: Sql | Tx, key: CustomerKey, plans: CustomerPlan[]): Promise<CustomerRequest[]> {
+  const beside =
+    key.by === 'request'
+      ? await findRequestsBeside(sql, key.value, maxBeside)
+      : await findChargesOfPlans(sql, plans, batch + 1);
   return findOfCustomer(sql, key, beside, batch + 1);
 }
 
@@ -66,10 +78,12 @@ export async function eraseCustomer(
   key: CustomerKey,
 ): Promise<CustomerErased & { more: boolean }> {
   return ctx.db.transaction(async (tx) => {
-    // Plans come first: a charge in progress holds its plan until its request is visible.
     const plans = await findPlansOfCustomer(tx, key, batch + 1);
-    const forgotten = await forgetPlans(tx, plans.slice(0, batch), ctx.clock.now());
-    const rows = await requestsOf(tx, key);
+    // A plan is forgotten with the last of its charges, which only it may lead to.
+    const isLast = (await requestsOf(tx, key, plans)).length <= batch;
+    // Plans come first: a charge in progress holds its plan until its request is visible.
+    const forgotten = isLast ? await forgetPlans(tx, plans.slice(0, batch), ctx.clock.now()) : [];
+    const rows = await requestsOf(tx, key, plans);
     const done: { scope: Scope; erased: CustomerErased }[] = [];
     for (const group of byScope(forgotten, rows.slice(0, batch))) done.push(await eraseGroup(tx, group));
     const total = { requests: 0, plans: 0, mails: 0, messages: 0 };

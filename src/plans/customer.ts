@@ -1,5 +1,5 @@
 import type { Scope, Sql, Tx } from '../db/connection.ts';
-import { type CustomerKey, isEmail } from '../requests/customer.ts';
+import { type CustomerKey, isEmail, isPersonalRequest } from '../requests/customer.ts';
 import { endOfErased } from './mandates/store.ts';
 import { endedColumns } from './store.ts';
 
@@ -34,6 +34,19 @@ export async function findRequestsBeside(sql: Sql | Tx, requestId: string, limit
       join plan_charges c
         on (c.partner_id, c.test_mode, c.plan_id) = (own.partner_id, own.test_mode, own.plan_id)
     where r.id = ${requestId} limit ${limit}`;
+  return rows.map(({ request_id }) => request_id);
+}
+
+/** The requests of these plans that contain personal data, at most this many. Those of a plan may lack its address. */
+export async function findChargesOfPlans(sql: Sql | Tx, plans: CustomerPlan[], limit: number): Promise<string[]> {
+  const rows = await sql<{ request_id: string }[]>`
+    select c.request_id from plan_charges c
+      join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
+    where (c.partner_id, c.test_mode, c.plan_id) in (
+        select * from unnest(${plans.map((plan) => plan.partner_id)}::uuid[],
+          ${plans.map((plan) => plan.test_mode)}::boolean[], ${plans.map((plan) => plan.id)}::uuid[]))
+      and ${isPersonalRequest(sql, sql`r.`)}
+    limit ${limit}`;
   return rows.map(({ request_id }) => request_id);
 }
 

@@ -29,18 +29,20 @@ export const isEmail = (sql: Sql | Tx, column: Fragment, email: string): Fragmen
 
 const isCustomer = (sql: Sql | Tx, { by, value }: CustomerKey, beside: string[]) =>
   by === 'email'
-    ? isEmail(sql, sql`customer_email`, value)
+    ? sql`((${isEmail(sql, sql`customer_email`, value)}) or id = any(${beside}::uuid[]))`
     : by === 'phone'
-      ? sql`regexp_replace(customer_phone, '\\D', '', 'g') = ${value} and customer_phone is not null`
+      ? sql`((regexp_replace(customer_phone, '\\D', '', 'g') = ${value} and customer_phone is not null)
+          or id = any(${beside}::uuid[]))`
       : sql`id = any(${[value, ...beside]}::uuid[])`;
 
-const isPersonal = (sql: Sql | Tx) => sql`
-  num_nonnulls(customer_name, customer_email, customer_phone, memo, customer_language) > 0`;
+/** Whether a request contains personal data. `of`: the prefix of its columns, such as `r.` */
+export const isPersonalRequest = (sql: Sql | Tx, of = sql``): Fragment => sql`
+  num_nonnulls(${of}customer_name, ${of}customer_email, ${of}customer_phone, ${of}memo, ${of}customer_language) > 0`;
 
 /**
  * A customer's requests, in the order of partner, mode and id.
  *
- * @param beside ids of other requests known to be of the same customer, where the customer is identified by a request
+ * @param beside ids of other requests known to be of the same customer: the charges of their plans
  */
 export function findOfCustomer(
   sql: Sql | Tx,
@@ -50,7 +52,7 @@ export function findOfCustomer(
 ): Promise<CustomerRequest[]> {
   return sql<CustomerRequest[]>`
     select partner_id, test_mode, id, created_at from requests
-    where ${isCustomer(sql, key, beside)} and ${isPersonal(sql)} order by partner_id, test_mode, id limit ${limit}`;
+    where ${isCustomer(sql, key, beside)} and ${isPersonalRequest(sql)} order by partner_id, test_mode, id limit ${limit}`;
 }
 
 /** Removes what identifies the customer; returns the ids of the requests that contained something. */
@@ -59,7 +61,7 @@ export async function eraseFromRequests(tx: Tx | Sql, scope: Scope, ids: string[
     update requests set customer_name = null, customer_email = null, customer_phone = null, memo = null,
       customer_language = null
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids}::uuid[])
-      and ${isPersonal(tx)}
+      and ${isPersonalRequest(tx)}
     returning id`;
   return rows.map(({ id }) => id);
 }

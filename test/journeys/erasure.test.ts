@@ -8,6 +8,7 @@ import { eraseOld } from '../../src/customers/erase-old.ts';
 import type { Database, Scope, Tx } from '../../src/db/connection.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { queueCustomerMail, queueMail } from '../../src/mail/outbox.ts';
+import { stopMails } from '../../src/plans/stop-mails.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { startApp, testConfig, testContext } from '../support/app.ts';
@@ -331,6 +332,42 @@ test('erasing by one request of a plan → the whole plan and all its requests a
   const erased = await eraseCustomer(app.ctx, operator, key);
   assert.deepEqual([erased.requests, erased.plans], [3, 1]);
   for (const { request_id } of charges) assert.deepEqual(personal(await rowOf({ id: request_id })), nothing);
+  assert.deepEqual(customerOf(await planOf(app.ctx, plan)), nothing);
+});
+
+test('A customer who stopped a plan’s mails → the charges made since, without the address, are erased by it too', async () => {
+  const { scope, merchant } = await shop();
+  await setRate(app.db, 'EUR', '0.92');
+  const customer = { customerEmail: 'stopped@example.com', customerPhone: '+49 30 815815' };
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-10-01', ...customer });
+  await turnAt(app.ctx, '2027-10-01T00:00:00.000Z');
+  await stopMails(app.ctx, { scope, plan });
+  for (const day of ['2027-11-01', '2027-12-01']) await turnAt(app.ctx, `${day}T00:00:00.000Z`);
+  const { charges } = await planOf(app.ctx, plan);
+  const rows = () => Promise.all(charges.map(async ({ request_id }) => personal(await rowOf({ id: request_id }))));
+  const unnamed = ['Grace Hopper', null, '+49 30 815815', 'Piano lessons'];
+  assert.deepEqual((await rows()).slice(1), [unnamed, unnamed]);
+  const key = keyOf('email', 'stopped@example.com');
+  assert.equal((await findCustomer(app.ctx, key)).requests, 3);
+  const { requests, plans, more } = await eraseCustomer(app.ctx, operator, key);
+  assert.deepEqual([requests, plans, more], [3, 1, false]);
+  assert.deepEqual(await rows(), [nothing, nothing, nothing]);
+});
+
+test('A plan with more charges than one call erases → it is forgotten with the last of them', async () => {
+  const { scope, merchant } = await shop();
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-10-01', customerEmail: 'long@example.com' });
+  for (let number = 1; number <= 501; number++) {
+    const { id } = await makeRequest(app.db, scope, merchant, { customerName: 'Grace Hopper' });
+    await app.db.sql`
+      insert into plan_charges (partner_id, test_mode, plan_id, number, due_on, request_id, made_at)
+      values (${scope.partnerId}, ${scope.testMode}, ${plan.id}, ${number}, ${'2000-01-01'}::date + ${number}::int, ${id}, now())`;
+  }
+  const key = keyOf('email', 'long@example.com');
+  const first = await eraseCustomer(app.ctx, operator, key);
+  assert.deepEqual([first.requests, first.plans, first.more], [500, 0, true]);
+  const last = await eraseCustomer(app.ctx, operator, key);
+  assert.deepEqual([last.requests, last.plans, last.more], [1, 1, false]);
   assert.deepEqual(customerOf(await planOf(app.ctx, plan)), nothing);
 });
 
