@@ -93,6 +93,16 @@ test('more matches than the page shows › it says so, and shows the rest to a c
   for (let n = 0; n < 21; n++) await makeRequest(fixtures.db, crowded.test, merchant, { memo: `Lantern ${n}` });
   assert.match(await search('Lantern', { partner: 'crowded' }), more);
   assert.doesNotMatch(await search('Lantern 20', { partner: 'crowded' }), more);
+
+  const customerEmail = 'ada@example.com';
+  for (let n = 0; n < 20; n++) await makeRequest(fixtures.db, crowded.test, merchant, { customerEmail });
+  const link = `href="/admin/requests/${wanted.id}"`;
+  const everywhere = await search(customerEmail);
+  assert.ok(!everywhere.includes(link), 'it is older than what another partner has made');
+  assert.match(everywhere, more);
+  const closer = await search(customerEmail, { partner: 'searched' });
+  assert.ok(closer.includes(link));
+  assert.doesNotMatch(closer, more);
 });
 
 test('a request, a payment, a merchant and a partner’s activity › shown to operators, and logged for the partner', async () => {

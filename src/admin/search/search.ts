@@ -31,7 +31,7 @@ const names = ['q', 'partner'] as const;
 const maxSearchMs = 400;
 const maxShown = 20;
 
-/** `isCut`: a partner has more than are shown. */
+/** `isCut`: there are more than are shown. */
 type Found = { requests: FoundRequest[]; payments: FoundPayment[]; isCut: boolean; limit: SearchLimit | null };
 
 /** `GET /admin/search`: one field for requests, payments, merchants and partners, of all partners in both modes. */
@@ -85,13 +85,13 @@ export function adminSearch(pages: AdminPages, ctx: Context): void {
 
 /** Finds what indexes over all partners identify. If they find nothing, searches the partners one after another. */
 async function findAnywhere(ctx: Context, typed: string): Promise<Found> {
-  const named = await findEverywhere(ctx, readSearchText(typed));
+  const { requests: named, isAll } = await findEverywhere(ctx, readSearchText(typed));
   if (named.length === 0) return findAt(ctx, typed, slugs(ctx));
   const found = await Promise.all(
     named.map(async ({ scope, id }) => ({ scope, ...(await browseRequests(ctx, scope, { search: id }, null)) })),
   );
   const requests = found.flatMap(({ scope, rows }) => rows.map((row) => ({ scope, row })));
-  return { requests, payments: [], isCut: false, limit: null };
+  return { requests, payments: [], isCut: !isAll, limit: null };
 }
 
 async function* slugs(ctx: Context): AsyncGenerator<string> {

@@ -7,12 +7,12 @@ const maxShown = 20;
 /** How many of each kind are read before the newest are taken; one address can have any number. */
 const maxRead = 1_000;
 
-/** Requests of all partners by what an index over all partners answers. */
+/** Requests of all partners by what an index over all partners answers. `isAll`: false if there are more. */
 export async function selectEverywhere(
   tx: Tx,
   { id, ids, email, hash }: SearchText,
   chainIds: number[],
-): Promise<Row[]> {
+): Promise<{ rows: Row[]; isAll: boolean }> {
   const columns = tx`r.partner_id, r.test_mode, r.id, r.created_at`;
   const looks = [
     id && tx<Row[]>`select ${columns} from requests r where r.id = ${id}`,
@@ -34,5 +34,6 @@ export async function selectEverywhere(
   ];
   const found = (await Promise.all(looks.filter((look) => typeof look === 'object'))).flat();
   const byId = new Map(found.map((row) => [row.id, row]));
-  return [...byId.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime()).slice(0, maxShown);
+  const rows = [...byId.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime());
+  return { rows: rows.slice(0, maxShown), isAll: rows.length <= maxShown };
 }

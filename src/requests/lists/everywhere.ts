@@ -7,10 +7,13 @@ import { selectEverywhere } from './everywhere-store.ts';
 
 /**
  * Operators: the requests of all partners in both modes that are named by an id, its beginning, a whole e-mail address
- * or a transaction; at most 20, newest first.
+ * or a transaction; at most 20, newest first. `isAll`: false if there are more, which any partner can cause.
  */
-export async function findEverywhere(ctx: Context, search: SearchText): Promise<{ scope: Scope; id: string }[]> {
+export async function findEverywhere(
+  ctx: Context,
+  search: SearchText,
+): Promise<{ requests: { scope: Scope; id: string }[]; isAll: boolean }> {
   const chainIds = allChains(ctx.chains).map(({ chainId }) => chainId);
-  const rows = await ctx.db.transaction((tx) => selectEverywhere(tx, search, chainIds));
-  return rows.map((row) => ({ scope: scopeOfRow(row), id: row.id }));
+  const { rows, isAll } = await ctx.db.transaction((tx) => selectEverywhere(tx, search, chainIds));
+  return { requests: rows.map((row) => ({ scope: scopeOfRow(row), id: row.id })), isAll };
 }
