@@ -11,7 +11,7 @@ import { type FinalityTag, taggedNumber } from './tagged-blocks.ts';
  * @returns null if one does not answer
  */
 export async function askHeads(chain: ChainConfig, limitMs: number): Promise<Heads[] | null> {
-  const ends = await Promise.all(
+  const all = await Promise.all(
     chain.rpcUrls.map(async (url) => {
       const rpc = connectRpc(url, limitMs);
       // Without an answer about its tags, an endpoint has no final block.
@@ -25,7 +25,7 @@ export async function askHeads(chain: ChainConfig, limitMs: number): Promise<Hea
       return latest === null ? null : { latest, safe, finalized };
     }),
   );
-  return ends.every((end) => end !== null) ? ends : null;
+  return all.every((heads) => heads !== null) ? all : null;
 }
 
 /**
@@ -34,12 +34,12 @@ export async function askHeads(chain: ChainConfig, limitMs: number): Promise<Hea
  * @param usdcMicro the amount that decides how many blocks are needed; null for as many as any amount needs
  */
 export function isFinalForAll(
-  ends: Heads[],
+  all: readonly Heads[],
   blockNumber: number,
   usdcMicro: bigint | null,
   chain: ChainConfig,
 ): boolean {
-  return ends.every((heads) =>
+  return all.every((heads) =>
     usdcMicro === null
       ? blockNumber <= finalNumber(chain.finality, heads)
       : isFinal(blockNumber, usdcMicro, chain.finality, heads),

@@ -42,8 +42,8 @@ export async function lookUpRefund(chain: ChainConfig, wanted: ExpectedRefund): 
   }
   const seenIn = (one: Receipt) => [one.blockHash, one.blockNumber, one.success, movedMicro(one, wanted)].join();
   const agreed = answers.every((answer) => typeof answer === 'object' && seenIn(answer) === seenIn(receipt));
-  const ends = agreed ? await askHeads(chain, timeoutMs) : null;
-  const final = ends !== null && isFinalForAll(ends, receipt.blockNumber, wanted.usdcMicro, chain);
+  const heads = agreed ? await askHeads(chain, timeoutMs) : null;
+  const final = heads !== null && isFinalForAll(heads, receipt.blockNumber, wanted.usdcMicro, chain);
   if (!receipt.success) return { kind: 'failed', final };
   const { blockNumber: minedIn } = receipt;
   const moved = minedIn < wanted.sinceBlock ? 0n : movedMicro(receipt, wanted);

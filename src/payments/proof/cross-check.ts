@@ -48,10 +48,10 @@ export async function crossCheck(
   const deadline = performance.now() + limitMs;
   if (rows.length === 0) return;
   const callMs = Math.floor(limitMs / 3);
-  const [endpoints, ends] = await Promise.all([askAllAhead(chain, rows.map(asSeen), callMs), askHeads(chain, callMs)]);
+  const [endpoints, heads] = await Promise.all([askAllAhead(chain, rows.map(asSeen), callMs), askHeads(chain, callMs)]);
   const isDeep = ({ block_number, usdc_micro }: Checked) =>
-    ends !== null &&
-    isFinalForAll(ends, Number(block_number), usdc_micro === undefined ? null : BigInt(usdc_micro), chain);
+    heads !== null &&
+    isFinalForAll(heads, Number(block_number), usdc_micro === undefined ? null : BigInt(usdc_micro), chain);
   await mapFew(rows, atOnce, async (row) => {
     await setImmediate(); // most answers are there already: whatever else waits has a turn before each
     if (checks.away || performance.now() > deadline) return;
@@ -60,7 +60,7 @@ export async function crossCheck(
     const isDenied = ahead === 'absent' || ahead === 'altered' || ahead === 'missing';
     const answer = isDenied ? await confirmTransfer(chain, asSeen(row)) : ahead;
     if (answer === 'agreed' && isDeep(row)) checks.agreed.add(row);
-    else if (answer === 'unavailable' || ends === null) {
+    else if (answer === 'unavailable' || heads === null) {
       checks.away = true;
       checks.unheard.push(row);
     } else if (answer === 'agreed') checks.young.push(row);

@@ -8,7 +8,7 @@ import { refuse } from '../../errors.ts';
 import { selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 import { asSeen, needsCrossCheck, readChainView, standsFinal } from './heads.ts';
 
-const endsMs = 4_000;
+const timeoutMs = 4_000;
 
 /**
  * Whether a payment is certain enough to refund: final for its whole value and, if the chain has several endpoints,
@@ -24,11 +24,11 @@ export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<bo
   if (!needsCrossCheck(chain)) return true;
   // Only the transfer's own log decides who gets the money back. The block's time, the one thing that may still differ,
   // does not matter.
-  const [confirmation, ends] = await Promise.all([
+  const [confirmation, heads] = await Promise.all([
     confirmTransfer(chain, { ...asSeen(row), calldata: null, bindings: null }),
-    askHeads(chain, endsMs),
+    askHeads(chain, timeoutMs),
   ]);
-  const isDeep = ends !== null && isFinalForAll(ends, Number(row.block_number), BigInt(row.value), chain);
+  const isDeep = heads !== null && isFinalForAll(heads, Number(row.block_number), BigInt(row.value), chain);
   return isDeep && (confirmation === 'agreed' || confirmation === 'altered');
 }
 
@@ -36,7 +36,7 @@ export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<bo
 async function isBlockReplaced(chain: ChainConfig, row: TransferRow): Promise<boolean> {
   const number = Number(row.block_number);
   const headers = await Promise.all(
-    chain.rpcUrls.map((url) => connectRpc(url, endsMs).header(number).catch(nullOfRpc)),
+    chain.rpcUrls.map((url) => connectRpc(url, timeoutMs).header(number).catch(nullOfRpc)),
   );
   return headers.some((header) => header !== null && header.hash !== row.block_hash);
 }
