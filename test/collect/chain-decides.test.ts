@@ -107,7 +107,7 @@ test('A permit was signed while a charge was on its way that did not use it → 
   assert.deepEqual(await stateOf(plan), [['charged', null, 0]]);
   await of.agree(other, payer); // with a permit, which is the wallet’s, for all of its plans
   await of.db.sql`
-    update permits set signed_at = (select ended_at from collections where plan_id = ${plan.id}) - interval '1 s'
+    update permits set signed_at = (select made_at from collections where plan_id = ${plan.id}) - interval '1 s'
     where payer = ${payer.address}`;
   await of.forward(dayMs);
   await of.turn();
