@@ -139,6 +139,30 @@ test('A charge waits for its signature, and the merchant pauses the plan → it 
   assert.equal(await of.balance(payer.address), startMicro);
 });
 
+test('A charge waits for its signature, and the merchant or partner is disabled → it is not made until they are enabled', async () => {
+  const { sql } = of.db;
+  const switches = {
+    merchant_disabled: (on: boolean) =>
+      sql`update merchants set disabled_by_operator = ${on} where id = ${of.merchant.id}`,
+    partner_disabled: (on: boolean) =>
+      sql`update partners set disabled_at = ${on ? new Date() : null} where id = ${of.partner.id}`,
+  };
+  for (const [reason, disable] of Object.entries(switches)) {
+    const { plan, payer } = await allotted();
+    await disable(true);
+    try {
+      await goOn();
+      assert.deepEqual(await stateOf(plan), ['waiting', reason, 0]);
+      assert.equal(await of.balance(payer.address), startMicro);
+    } finally {
+      await disable(false);
+    }
+    await sql`update collections set due_at = now() where plan_id = ${plan.id}`;
+    await goOn();
+    assert.deepEqual(await stateOf(plan), ['charged', null, 0]);
+  }
+});
+
 test('A charge was signed and no endpoint has it, and the customer pays by link → a transfer of nothing takes its nonce', async () => {
   const { plan, payer } = await allotted();
   const away = { ...of.chain, rpcUrls: ['http://127.0.0.1:9'] };
