@@ -161,6 +161,8 @@ Hand over the goods when \`proof_status\` is \`verified\`, whatever \`status\` s
 - **Paid more than 30 minutes late, twice, or after a cancellation.** The request does not change and no event is sent. The
   portal lists the payment under **Unmatched payments**, and the merchant refunds it or, where the request is not paid yet,
   attaches it.
+- **Programs that pay.** A pay link that is requested with \`Accept: application/json\` answers in the x402 protocol, so an agent
+  can pay it without a browser. For you it is a request like any other.
 - **Refunds.** The merchant refunds from its own wallet, in its dashboard. The request stays \`verified\`, and no event is sent;
   the portal and its CSV files show the refund.
 
