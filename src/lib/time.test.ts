@@ -12,6 +12,8 @@ test('an instant in Z, in either case, with and without a fraction', () => {
   accepts('2026-02-03T04:05:06.7Z', '2026-02-03T04:05:06.700Z');
   accepts('2026-02-03T04:05:06.789Z', '2026-02-03T04:05:06.789Z');
   accepts('2026-02-03t04:05:06z', '2026-02-03T04:05:06.000Z');
+  accepts('2026-02-03T04:05:06.789000Z', '2026-02-03T04:05:06.789Z');
+  accepts('2026-02-03T23:59:59.999999999Z', '2026-02-04T00:00:00.000Z');
 });
 
 test('an instant with an offset; a space is an unencoded plus', () => {

@@ -43,13 +43,15 @@ const instantPattern = new RegExp(
   String.raw`^(\d{4}-\d{2}-\d{2})(?:T(${hourMinute}:[0-5]\d(?:\.\d{1,9})?)(Z|[+-]${hourMinute}))?$`,
   'i',
 );
+/** Digits beyond milliseconds, which `Date` leaves out. */
+const betweenMs = /\.\d{3}\d*[1-9]/;
 /** The database writes years with four digits and has no year 0. Times beyond are clamped to these limits. */
 const firstInstantMs = Date.parse('0001-01-01T00:00:00.000Z');
 const lastInstantMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
  * Parses an RFC 3339 instant with `Z` or an offset, or a plain date (UTC midnight). A space stands for an unencoded
- * `+`.
+ * `+`. Between two milliseconds it is the later one: what is stored in whole ones is before either or before neither.
  *
  * @returns null for anything else, including days, hours and leap seconds that do not exist
  */
@@ -60,7 +62,7 @@ export function parseInstant(text: string): Date | null {
   const midnight = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(midnight.getTime()) || dayOf(midnight) !== day) return null;
   const instantMs = Date.parse(`${day}T${time}${offset.toUpperCase()}`);
-  return Number.isNaN(instantMs) ? null : knownInstant(instantMs);
+  return Number.isNaN(instantMs) ? null : knownInstant(betweenMs.test(time) ? instantMs + 1 : instantMs);
 }
 
 /** An instant that the database can store: one beyond its range is clamped. */

@@ -167,6 +167,9 @@ test('GET requests › since and until with an offset, encoded or not, and finer
   const minus = new Date(moment.getTime() - 5.5 * 3_600_000).toISOString().replace('Z', '-05:30');
   assert.deepEqual(await listed(`?until=${minus}`), all.slice(0, 4));
   assert.deepEqual(await listed(`?since=${at(4).replace('Z', '000000Z')}`), all.slice(4));
+  const justAfter = at(4).replace('Z', '000001Z');
+  assert.deepEqual(await listed(`?until=${justAfter}`), all.slice(0, 5));
+  assert.deepEqual(await listed(`?since=${justAfter}`), all.slice(5));
 });
 
 test('GET requests › since and until as plain dates, and far away', async () => {
