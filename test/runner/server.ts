@@ -6,6 +6,7 @@ import { openOwner } from '../../src/db/connection.ts';
 import { embeddedUrl, startEmbedded } from '../../src/db/embedded.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { identifiers } from '../../src/db/sql.ts';
+import { endWithUs } from '../support/end-with-us.ts';
 import { root } from './graph.ts';
 
 /** A PostgreSQL server for tests, with the migrated template database that each test file clones. */
@@ -25,7 +26,12 @@ export async function startOwnServer(installed: string | null): Promise<TestServ
     rmSync(folder, { recursive: true, force: true });
     throw error;
   });
-  return { ...server, template: await makeTemplate(server.url) };
+  const endWatch = endWithUs(server.pid, 'INT', folder);
+  const stop = () => {
+    endWatch();
+    return server.stop();
+  };
+  return { url: server.url, template: await makeTemplate(server.url), stop };
 }
 
 /** Starts the server in a folder, or uses the one already running there. `stop` removes the folder. */
@@ -39,6 +45,7 @@ export async function startServer(folder: string, installed: string | null = nul
   await admin.end();
   return {
     url: server.url,
+    pid: server.pid,
     stop: async () => {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
