@@ -46,6 +46,9 @@ test('On a phone: the terms, two signatures, what was agreed, a charge with its 
   assert.equal(await days.count(), 2, 'the first charge, and the last day of the agreement');
   await assertAccessible(page);
   await photograph(page, 'plan-terms-phone');
+  await page.getByText('What you sign').click();
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.equal(beyond, 0, 'the contract’s address breaks');
   await page.getByRole('button', { name: 'Agree with Violet' }).click();
   await see(page, 'You have agreed. Nothing was taken now.');
   assert.deepEqual(
