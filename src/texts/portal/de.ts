@@ -66,7 +66,8 @@ export const de: PortalTexts<'de'> = {
       one: '{count} Anforderung wurde überzahlt',
       other: '{count} Anforderungen wurden überzahlt',
     },
-    overpaidRest: 'Sie gelten als bezahlt. Der Händler kann die Differenz in seinem Dashboard erstatten.',
+    overpaidRest:
+      'Eine überzahlte Anforderung gilt als bezahlt. Der Händler kann die Differenz in seinem Dashboard erstatten.',
     replayed: {
       one: '{count} Idempotenz-Schlüssel wurde mit anderen Werten wiederverwendet',
       other: '{count} Idempotenz-Schlüssel wurden mit anderen Werten wiederverwendet',

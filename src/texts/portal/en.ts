@@ -50,7 +50,7 @@ export const en = {
     underpaidRest: 'The rest is missing. The pay page tells the customer.',
     toUnderpaid: 'View requests',
     overpaid: { one: '{count} request was overpaid', other: '{count} requests were overpaid' },
-    overpaidRest: 'They count as paid. The merchant can refund the difference in their dashboard.',
+    overpaidRest: 'An overpaid request counts as paid. The merchant can refund the difference in their dashboard.',
     replayed: {
       one: '{count} idempotency key was reused with different values',
       other: '{count} idempotency keys were reused with different values',

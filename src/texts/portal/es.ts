@@ -79,7 +79,8 @@ export const es: PortalTexts<'es'> = {
       many: '{count} de solicitudes pagadas de más',
       other: '{count} solicitudes pagadas de más',
     },
-    overpaidRest: 'Cuentan como pagadas. El comercio puede reembolsar la diferencia en su panel.',
+    overpaidRest:
+      'Una solicitud pagada de más cuenta como pagada. El comercio puede reembolsar la diferencia en su panel.',
     replayed: {
       one: '{count} clave de idempotencia reutilizada con otros valores',
       many: '{count} de claves de idempotencia reutilizadas con otros valores',

@@ -80,7 +80,8 @@ export const fr: PortalTexts<'fr'> = {
       many: '{count} de demandes trop payées',
       other: '{count} demandes trop payées',
     },
-    overpaidRest: 'Elles comptent comme payées. Le commerçant peut rembourser la différence dans son tableau de bord.',
+    overpaidRest:
+      'Une demande trop payée compte comme payée. Le commerçant peut rembourser la différence dans son tableau de bord.',
     replayed: {
       one: '{count} clé d’idempotence réutilisée avec d’autres valeurs',
       many: '{count} de clés d’idempotence réutilisées avec d’autres valeurs',

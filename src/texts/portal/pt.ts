@@ -79,7 +79,7 @@ export const pt: PortalTexts<'pt'> = {
       many: '{count} de cobranças pagas a mais',
       other: '{count} cobranças pagas a mais',
     },
-    overpaidRest: 'Contam como pagas. O lojista pode reembolsar a diferença no painel dele.',
+    overpaidRest: 'Uma cobrança paga a mais conta como paga. O lojista pode reembolsar a diferença no painel dele.',
     replayed: {
       one: '{count} chave de idempotência reutilizada com valores diferentes',
       many: '{count} de chaves de idempotência reutilizadas com valores diferentes',
