@@ -87,6 +87,12 @@ export function largeAmount(text: string | Html): Html {
   return html`<p class="amount${length > 14 ? ' longest' : length > 11 && ' long'}"><bdi>${text}</bdi></p>`;
 }
 
+/** The figure of a tile, as large as fits on one line of a narrow one. */
+export function tileValue(text: string): Html {
+  const length = visibleLength(text);
+  return html`<p class="value${length > 14 ? ' longest' : length > 11 && ' long'}">${text}</p>`;
+}
+
 /** A full address, for copying and comparing. */
 export const fullAddress = (address: string): Html => mono(checksummed(address));
 

@@ -66,3 +66,16 @@ test('a phone without a wallet in its browser → links that open this page in t
   await assertAccessible(page);
   await close();
 });
+
+test('a reader has texts twice as large → the page follows on a phone, its amount stays whole, and nothing sticks out', async () => {
+  const request = await fixtures.request();
+  const { page, check, close } = await fixtures.open(request);
+  await page.evaluate(() => {
+    document.documentElement.style.fontSize = '200%';
+  });
+  const amount = page.locator('.amount bdi');
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).fontSize), '32px');
+  assert.equal(await amount.evaluate((text) => text.getClientRects().length), 1);
+  await check('text-twice-as-large');
+  await close();
+});

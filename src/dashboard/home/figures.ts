@@ -7,6 +7,7 @@ import { type CurrencyTotal, totalsByCurrency } from '../../requests/lists/total
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { chart } from '../../ui/chart.ts';
+import { tileValue } from '../../ui/components.ts';
 import { formatUnit, groupMicro } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { linkWith } from '../../web/query.ts';
@@ -82,7 +83,7 @@ function tile(words: Words, { code, fiatInt, payments, rows }: CurrencyTotal<Day
   return html`
     <div class="tile">
       <p class="quiet">${fill(home.received, { currency: code })}</p>
-      <p class="value">${formatFiat(fiatInt, code, words.language)}</p>
+      ${tileValue(formatFiat(fiatInt, code, words.language))}
       <p class="quiet">${count} · <bdi>${groupMicro(words, usdcMicro)} USDC</bdi></p>
     </div>
   `;

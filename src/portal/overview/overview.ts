@@ -9,6 +9,7 @@ import { type CurrencyTotal, totalsByCurrency } from '../../requests/lists/total
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { chart } from '../../ui/chart.ts';
+import { tileValue } from '../../ui/components.ts';
 import { formatRemaining, formatUnit } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { linkWith, oneOf, readQuery } from '../../web/query.ts';
@@ -23,8 +24,6 @@ import { healthOf } from './health.ts';
 const path = '/portal';
 const periods = ['14', '30', '90'] as const;
 const shownRequests = 8;
-/** The number of characters for which a tile has room in its large size. */
-const shortValue = 12;
 
 /** `GET /portal`: whether everything is fine, the figures of a period, and the latest requests. */
 export function portalOverview(pages: PortalPages, ctx: Context): void {
@@ -120,7 +119,7 @@ function tiles(words: Words, { sample }: Figures, totals: CurrencyTotal<DayVolum
     html`
       <div class="tile">
         <p class="quiet">${name}</p>
-        <p class="value${value.length > shortValue && ' long'}">${value}</p>
+        ${tileValue(value)}
         ${rest && html`<p class="quiet">${rest}</p>`}
       </div>
     `;
