@@ -16,7 +16,10 @@ export const baseUrlCommands: Command[] = [
     name: 'base-url list',
     usage: '',
     summary: 'Lists the addresses under which nodes may run on this database.',
-    run: async (ctx) => ({ base_urls: await listBaseUrls(ctx.db.sql) }),
+    async run(ctx) {
+      const known = await listBaseUrls(ctx.db.sql);
+      return { base_urls: known.map(({ origin, added_at }) => ({ origin, added_at: added_at.toISOString() })) };
+    },
   },
   {
     name: 'base-url add',

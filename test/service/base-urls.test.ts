@@ -75,6 +75,8 @@ test('base-url remove › the old address goes, the only one stays; base-url add
   await quittance('base-url', 'add', 'https://next.example');
   for (const origin of await origins())
     if (origin !== 'https://next.example') assert.equal((await quittance('base-url', 'remove', origin)).code, 0);
+  const listed = await quittance('base-url', 'list');
+  assert.match(listed.stdout, /^ +https:\/\/next\.example +2\d{3}-\S+Z$/m);
   const { code, stderr } = await quittance('base-url', 'remove', 'https://next.example');
   assert.equal(code, 1);
   assert.match(stderr, /The only one stays\.\n$/);
