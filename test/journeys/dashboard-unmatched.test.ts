@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { getAddress } from 'viem';
+import { theService } from '../../src/audit/write.ts';
+import { askForRest, attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import { makeMerchant, makePartner, makeRequest, makeTransfer, unmatched } from '../support/fixtures.ts';
 import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
@@ -217,6 +219,23 @@ test('A payer who paid several merchants → the page warns that it may be an ex
     assert.equal(/This looks like an exchange/.test(page.html), i === 1, `${i + 2} merchants`);
   }
 });
+
+for (const reason of ['self_transfer', 'wrong_token'] as const) {
+  test(`a payment that is none (${reason}) → cannot be attached, whole or as a part: no merchant pays a request to itself`, async () => {
+    const request = await fixtures.request({ exactMicro: 3_330_000n });
+    const { merchant } = fixtures;
+    const columns = { value: '3330000', ...unmatched(reason) };
+    const sender = reason === 'self_transfer' ? { from_address: merchant.wallet } : {};
+    const txHash = await makeTransfer(fixtures.db.sql, fixtures.scope, merchant, { ...columns, ...sender });
+    const attach = { chainId: 31337, txHash, ordinal: 0, accountId: merchant.id, requestId: request.id };
+    for (const act of [attachUnmatched, askForRest]) {
+      assert.deepEqual(await act(fixtures.ctx, theService, fixtures.scope, attach), { kind: 'wrong_token' });
+    }
+    assert.equal((await fixtures.read(request)).proof_status, 'none');
+    const page = await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
+    assert.doesNotMatch(page.html, /\/attach"/);
+  });
+}
 
 test('payments of another merchant, partner or mode → cannot be seen, attached or refunded', async () => {
   const txHash = await stray(2_220_000n);
