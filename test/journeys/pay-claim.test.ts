@@ -21,6 +21,7 @@ import { submitHash } from '../../src/payments/submitted/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { submit } from '../../src/sandbox/wallet.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
+import { makeMerchant, makeRequest, makeTransfer, unmatched } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 
 let fixtures: PayFixtures;
@@ -182,6 +183,29 @@ test('a claim of a wallet that is not deployed yet (ERC-6492) → attached by it
   await fixtures.node.mine(2);
   await fixtures.turn();
   assert.equal((await fixtures.read(request)).payer_address, wallet);
+});
+
+test('a transfer of a wallet to itself, or of an unknown token, claimed by its sender → pays nothing, whoever signs', async () => {
+  const { db, scope, node } = fixtures;
+  const owner = node.wallet();
+  const merchant = await makeMerchant(db, scope, { wallet: owner.address });
+  const request = await makeRequest(db, scope, merchant, { exactMicro: 4_440_000n });
+  const token = node.chain.tokens[0]?.address ?? '';
+  const columns = { value: request.usdc_micro, from_address: owner.address, chain_id: node.chain.chainId };
+  const toItself = { ...columns, token_address: token, ...unmatched('self_transfer') };
+  const [self, unknown] = [
+    await makeTransfer(db.sql, scope, merchant, toItself),
+    await makeTransfer(db.sql, scope, merchant, { ...columns, ...unmatched('wrong_token') }),
+  ];
+  for (const [txHash, kind] of [
+    [self, 'wrong_recipient'],
+    [unknown, 'wrong_token'],
+  ] as const) {
+    const key = { chainId: node.chain.chainId, txHash, ordinal: 0 };
+    const signature = await sign(owner.privateKey, request.id, key);
+    assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature }), { kind });
+  }
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
 });
 
 test('a mint, sent by the zero address → nobody can claim it, and nobody is asked to sign', async () => {
