@@ -11,6 +11,7 @@ import { takeLeftBehind } from '../../src/plans/collect/left-behind.ts';
 import { collectDue } from '../../src/plans/collect/run.ts';
 import { toMandate } from '../../src/plans/mandates/read.ts';
 import { sendTransaction, signCall, transferCall } from '../../src/sandbox/wallet.ts';
+import { idleChain } from '../support/app.ts';
 import type { TestWallet } from '../support/chain/chain.ts';
 import { testRelayer } from '../support/chain/relayer.ts';
 import { setRate } from '../support/fixtures.ts';
@@ -479,6 +480,19 @@ test('A charge waits for a chain that was removed, and its customer agrees on an
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['waiting', null, 0]);
   assert.equal(await takeLeftBehind(of.ctx), 1);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null, 0]);
+});
+
+test('A chain was moved to the other mode too early → a charge waits until it is back, and nobody is asked to pay', async () => {
+  const plan = await of.plan();
+  await of.agree(plan, await of.payer(50_000_000n));
+  await chargeDue(of.ctx, new AbortController().signal);
+  const mailed = (await of.mails()).length;
+  const moved = { ...of.ctx, chains: { test: [idleChain(31999)], live: [of.chain] } };
+  await collectDue(moved, of.chain, new AbortController().signal);
+  assert.deepEqual(await stateOf(plan), ['waiting', null, 0]);
+  assert.equal((await of.mails()).length, mailed);
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['charged', null, 0]);
 });

@@ -360,6 +360,7 @@ test('A partner with many charges due holds up no other: partners take turns, al
   await chargeDue(of.ctx, running);
   const now = of.clock.now();
   const limits = {
+    testMode: true,
     now,
     leaseUntil: new Date(now.getTime() + minuteMs),
     ofOne: 6,

@@ -19,7 +19,7 @@ function take() {
   const now = of.clock.now();
   const leaseUntil = new Date(now.getTime() + minuteMs);
   const keys = heldKeys(of.ctx, now);
-  return takeDue(of.db, of.chain.chainId, { now, leaseUntil, ofOne: 10, all: 10, waiting: 10, keys });
+  return takeDue(of.db, of.chain.chainId, { testMode: true, now, leaseUntil, ofOne: 10, all: 10, waiting: 10, keys });
 }
 
 async function agreed() {

@@ -249,6 +249,7 @@ test('No more of a partner’s charges are taken than there is room for among it
   await waitingCalls(party, 7);
   const now = of.clock.now();
   const limits = {
+    testMode: true,
     now,
     leaseUntil: new Date(now.getTime() + 60_000),
     ofOne: 5,
@@ -339,6 +340,7 @@ test('A charge that another transaction holds → it is left alone, and the othe
   const [held] = await of.collections(plans[1] as PlanRow);
   const now = of.clock.now();
   const limits = {
+    testMode: true,
     now,
     leaseUntil: new Date(now.getTime() + 60_000),
     ofOne: 5,

@@ -4,30 +4,39 @@ import type { Due } from '../../db/due.ts';
 import type { CollectionRow, Taken } from './store.ts';
 
 /**
- * How many charges of one partner, and of all partners, are taken; and how many of one partner may wait to be mined.
+ * The mode of the chain; how many charges of one partner, and of all partners, are taken; and how many of one partner
+ * may wait to be mined.
  */
-type Limits = { now: Date; leaseUntil: Date; ofOne: number; all: number; waiting: number; keys: HeldKeys };
+type Limits = {
+  testMode: boolean;
+  now: Date;
+  leaseUntil: Date;
+  ofOne: number;
+  all: number;
+  waiting: number;
+  keys: HeldKeys;
+};
 
 /**
- * Leases the due charges of a chain, over all partners. Every partner's first comes before anyone's second, so a
- * partner with thousands delays nobody. A plan's oldest charge comes first, and its others wait for it. No more of a
- * partner's are taken than there is room for among its calls that wait to be mined. A charge that another transaction
- * has locked is skipped, so nodes that take charges at once never deadlock. See `HeldKeys` for those that this node
- * cannot send.
+ * Leases the due charges of a chain in its mode, over all partners. Those of the other mode wait until the chain is
+ * back in it. Every partner's first comes before anyone's second, so a partner with thousands delays nobody. A plan's
+ * oldest charge comes first, and its others wait for it. No more of a partner's are taken than there is room for among
+ * its calls that wait to be mined. A charge that another transaction has locked is skipped, so nodes that take charges
+ * at once never deadlock. See `HeldKeys` for those that this node cannot send.
  */
 export function takeDue(
   db: Database,
   chainId: number,
-  { now, leaseUntil, ofOne, all, waiting, keys }: Limits,
+  { testMode, now, leaseUntil, ofOne, all, waiting, keys }: Limits,
 ): Promise<Taken[]> {
   return db.sql<Taken[]>`
     with due as materialized (
       select due.partner_id, due.test_mode, due.request_id
-      from partners w cross join (values (false), (true)) mode (test)
+      from partners w
         cross join lateral (
           select o.partner_id, o.test_mode, o.request_id, row_number() over (order by o.due_at) as turn
           from collections o
-          where o.chain_id = ${chainId} and o.partner_id = w.id and o.test_mode = mode.test and o.state = 'waiting'
+          where o.chain_id = ${chainId} and o.partner_id = w.id and o.test_mode = ${testMode} and o.state = 'waiting'
             and o.due_at <= ${now} and not exists (
               select from collections e where e.partner_id = o.partner_id and e.test_mode = o.test_mode
                 and e.plan_id = o.plan_id and e.number < o.number and e.state in ('waiting', 'sent'))

@@ -1,6 +1,6 @@
 import { canRelay, heldKeys, maxWaitingOf, relayerAddresses } from '../../chain/relay/relay.ts';
 import type { Hex } from '../../chain/rpc.ts';
-import type { ChainConfig } from '../../config/chains.ts';
+import { type ChainConfig, isTestChain } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
 import { workThrough } from '../../lib/concurrency/work-through.ts';
@@ -77,6 +77,7 @@ async function take(ctx: Context, chain: ChainConfig): Promise<Attempt[][]> {
   const now = ctx.clock.now();
   const limits = {
     ...{ now, leaseUntil: new Date(now.getTime() + leaseMs), ofOne: maxOfOne, all: maxTaken },
+    testMode: isTestChain(ctx.chains, chain),
     waiting: maxWaitingOf('charge'),
     keys: heldKeys(ctx, now),
   };
