@@ -305,6 +305,6 @@ test('unmatched payments › their sum, and where not all are summed, that it is
       jsonb_populate_record(t, jsonb_build_object('tx_hash', '0x' || lpad(to_hex(n), 64, '0'))) made
     where t.tx_hash = ${hash}`;
   const html = await overview();
-  assert.match(html, /1000\+ unmatched payments/);
+  assert.match(html, /1,000\+ unmatched payments/);
   assert.match(html, /At least 1,000\.00 USDC reached your merchants/);
 });
