@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { insertion } from '../../src/db/sql.ts';
+import { selectTransfer, type TransferRow } from '../../src/payments/transfers.ts';
 import { followRefunds } from '../../src/refunds/follow.ts';
 import type { DueRefund } from '../../src/refunds/queue-store.ts';
+import { startRefund } from '../../src/refunds/start.ts';
 import { type RefundState, updateRefundedMicro, updateRefundState } from '../../src/refunds/store.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest, makeTransfer, randomAddress, unmatched } from '../support/fixtures.ts';
 import { readUpTo, store, tableEndpoint } from '../support/payments/table-chain.ts';
 import { sentDuring } from '../support/plans-read.ts';
 import { until } from '../support/until.ts';
@@ -207,4 +210,26 @@ test('What a look-up found is not stored if another transaction was recorded, or
   await change(hash, 'sent');
   assert.equal(await storeFound(), true);
   assert.deepEqual(await now(), [hash, 'failed', null]);
+});
+
+test('A payment is replaced by a reorganisation after it was found final → no refund of it is started; of the one found final, one is', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const columns = { value: '7', block_number: 90, chain_id: chain.chainId, ...unmatched('no_match') };
+  const txHash = await makeTransfer(database.db.sql, scope, merchant, columns);
+  const key = { chainId: chain.chainId, txHash, ordinal: 0 };
+  const row = await database.db.scoped(scope, (tx) => selectTransfer(tx, scope, key));
+  assert.ok(row);
+  const start = (final: TransferRow | null) =>
+    startRefund(ctx, theService, scope, { accountId: merchant.id, key, final });
+  const others = { block_hash: '0x1', token_address: '0x2', from_address: '0x3', to_address: '0x4', value: '8' };
+  for (const [name, value] of Object.entries(others)) {
+    assert.deepEqual(await start({ ...row, [name]: value }), { kind: 'too_early' }, name);
+  }
+  assert.deepEqual(await start(null), { kind: 'too_early' });
+  const refunds = () => database.db.sql`select from returns where tx_hash = ${txHash}`;
+  assert.equal((await refunds()).length, 0);
+  assert.deepEqual(await start(row), { kind: 'started', requestId: null, usdcMicro: 7n });
+  assert.deepEqual(await start(row), { kind: 'again' });
+  assert.equal((await refunds()).length, 1);
 });
