@@ -77,6 +77,9 @@ function malformed(what: string): RpcError {
   return new RpcError('malformed', `the provider's answer has no valid ${what}`);
 }
 
+// What follows reads parts of answers. `what` names the part in the error, an RpcError of the kind `malformed`. Hex
+// comes in lower case.
+
 export function readHex(value: unknown, what: string): string {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]*$/.test(value)) throw malformed(what);
   return value.toLowerCase();
