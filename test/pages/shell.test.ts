@@ -197,6 +197,19 @@ test('On the narrowest phone the names in the bar do not overlap, and cards keep
   await narrow.close();
 });
 
+test('On the narrowest phone a form with a time is not wider than the page', async () => {
+  const narrow = await browser.newContext({ viewport: { width: 320, height: 640 } });
+  await narrow.addCookies(await page.context().cookies());
+  const small = await narrow.newPage();
+  await small.goto(`${fixtures.url}/admin/rates`);
+  await small
+    .locator('details', { has: small.locator('[type="datetime-local"]') })
+    .locator('summary')
+    .click();
+  assert.equal(await small.evaluate(() => document.documentElement.scrollWidth), 320);
+  await narrow.close();
+});
+
 test('On a phone the bar covers nothing that the keyboard reaches', async () => {
   const phone = await browser.newContext({ viewport: { width: 390, height: 844 } });
   await phone.addCookies(await page.context().cookies());
