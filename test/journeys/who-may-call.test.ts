@@ -175,7 +175,8 @@ async function answerTo({ method, pattern }: Route, headers: Headers, mode: Mode
   const isSignIn = /\/sign-in(?:\?unsaved)?$/.test(String(answered.location)) && !pattern.includes('/sign-in/');
   // Who signs out is led to the sign-in, too, but without a session.
   const isLeft = pattern.endsWith('/sign-out') && /-session=;/.test(String(answered['set-cookie']));
-  const isNotAllowed = statusCode === 403 && /Your role does not allow this/.test(text);
+  const isNotAllowed =
+    statusCode === 403 && /Your role does not allow this|Not available while .* is disabled/.test(text);
   const isNotThere = statusCode === 404 && (hidden || /^\/dev\/|passkeys\/.*options$/.test(pattern));
   return statusCode === 401 || (isSignIn && !isLeft) || isNotAllowed || isNotThere ? 'refused' : 'let in';
 }
