@@ -52,13 +52,16 @@ async function withLoops(pollMs: number, work: (sent: string[]) => Promise<void>
 
 /** Waits until no loop polls for transfers any longer. */
 async function asleep(sent: string[]): Promise<void> {
-  const polls = () =>
-    sent.filter((text) => /from transfers where chain_id = \$\d+ and judged_at is null\s[^)]*order by/.test(text))
-      .length;
-  for (let before = -1; before !== polls() || before === 0; ) {
-    before = polls();
+  const isPoll = (text: string) =>
+    /from transfers\s+where\s+chain_id = [^)]*judged_at is null\s[^)]*order by/.test(text);
+  let before = 0;
+  await until(async () => {
     await pause(500);
-  }
+    const polls = sent.filter(isPoll).length;
+    const isOver = polls > 0 && polls === before;
+    before = polls;
+    return isOver;
+  }, 'no loop to poll for transfers');
 }
 
 /** A transfer that another node's watcher found, to a merchant and for no request. `told`: with a notification. */
