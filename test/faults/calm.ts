@@ -3,7 +3,7 @@ import { headNumber } from '../../src/sandbox/wallet.ts';
 import { acknowledge, Broken, cancelAgain, type Follower, handIn } from './acts.ts';
 import { claimFor } from './claims.ts';
 import { explainMissing } from './explain.ts';
-import { buriedDepth, type MadeOrder, type Payment } from './model.ts';
+import { buriedDepth, isWorthless, type MadeOrder, type Payment } from './model.ts';
 import { blocksToFinality, compareSums, type Difference, differences, lookAtChain } from './settled.ts';
 import type { Stage } from './stage.ts';
 
@@ -65,8 +65,10 @@ async function askAgain(
     payment.refund = rows.length > 0 ? 'yes' : 'no';
   }
   const unpaid = left.flatMap(({ order }) => order?.payments ?? []);
-  // A payment that was misread as one of a request that takes none is unmatched. Its payer claims it by a signature.
-  const isMisread = ({ txHash }: Payment) => turn > patientTurns && model.misread.has(txHash);
+  // A payment that was misread as one of a request that takes none is unmatched. Its payer claims it by a signature; who
+  // paid with another's reference does not, as the service would rightly take the signature's word for it.
+  const isMisread = (payment: Payment) =>
+    turn > patientTurns && model.misread.has(payment.txHash) && !isWorthless(payment);
   for (const payment of unpaid.filter((one) => one.refund !== 'yes' && (one.claimed || isMisread(one))))
     await claimFor(stage, payment, share);
   // An endpoint can have hidden the payment, so its payer submits the hash.

@@ -82,6 +82,8 @@ const worthless: readonly PaymentKind[] = [
   ...(['wrong-token', 'rounded', 'foreign-reference', 'too-late', 'cancelled', 'contract-claim-elsewhere'] as const),
 ];
 
+export const isWorthless = ({ how }: Payment): boolean => worthless.includes(how);
+
 /** Whether only a signature shows whom a payment is for. */
 export const isForClaim = (how: PaymentKind): boolean =>
   how === 'claim' || how === 'contract-claim' || how === 'contract-claim-elsewhere';
@@ -91,8 +93,9 @@ export const canBePaid = ({ merchant }: Pick<Order, 'merchant'>, where: Where): 
   merchant.isOn === null || merchant.isOn === where;
 
 /** Whether a mined payment counts for its order, by the rules of matching. */
-function counts({ how, claimed, refund, order, where }: Payment): boolean {
-  if (worthless.includes(how) || !canBePaid(order, where)) return false;
+function counts(payment: Payment): boolean {
+  const { how, claimed, refund, order, where } = payment;
+  if (isWorthless(payment) || !canBePaid(order, where)) return false;
   return refund !== 'yes' && (!isForClaim(how) || claimed);
 }
 
