@@ -15,6 +15,19 @@ export const bytesOfUuid = (id: string): Buffer => Buffer.from(id.replaceAll('-'
 export const uuidOfBytes = (bytes: Buffer): string =>
   bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
+/**
+ * The UUID of a version that is made of these bytes: all but the six bits that name the version, and the variant of RFC
+ * 9562.
+ *
+ * @param bytes a hash, for example, of which the first 16 are used
+ */
+export function uuidOfVersion(version: 7 | 8, bytes: Buffer): string {
+  const own = Buffer.from(bytes.subarray(0, 16));
+  own.writeUInt8((own.readUInt8(6) & 0x0f) | (version << 4), 6);
+  own.writeUInt8((own.readUInt8(8) & 0x3f) | 0x80, 8);
+  return uuidOfBytes(own);
+}
+
 const hash32Pattern = /^0x[0-9a-f]{64}$/;
 
 /** 32 bytes in lower-case hex, as hashes of transactions and nonces of authorizations have them. */

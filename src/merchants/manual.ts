@@ -3,7 +3,7 @@ import type { Actor } from '../audit/actions.ts';
 import { compileCheck } from '../auth/validate.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { uuidOfBytes } from '../lib/ids.ts';
+import { uuidOfVersion } from '../lib/ids.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import { CreateMerchant } from './contract.ts';
 import { createShellOnce, valueFaults } from './create.ts';
@@ -26,14 +26,8 @@ const checkFields = compileCheck(CreateMerchant);
  * Nobody chooses it: it is a hash, and within the scope.
  */
 function idOfForm({ partnerId, testMode }: Scope, formKey: string): string {
-  const id = createHash('sha256')
-    .update(JSON.stringify(['merchant form', partnerId, testMode, formKey]))
-    .digest()
-    .subarray(0, 16);
-  // The version for UUIDs of an application's own making.
-  id.writeUInt8((id.readUInt8(6) & 0x0f) | 0x80, 6);
-  id.writeUInt8((id.readUInt8(8) & 0x3f) | 0x80, 8);
-  return uuidOfBytes(id);
+  const hash = createHash('sha256').update(JSON.stringify(['merchant form', partnerId, testMode, formKey]));
+  return uuidOfVersion(8, hash.digest()); // for ids of an application's own making
 }
 
 /**

@@ -6,7 +6,7 @@ import { nestedInScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
 import { mapFew } from '../lib/concurrency/map-few.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
-import { bytesOfUuid, uuidOfBytes } from '../lib/ids.ts';
+import { bytesOfUuid, uuidOfBytes, uuidOfVersion } from '../lib/ids.ts';
 import { parseStrictJson } from '../lib/text/strict-json.ts';
 import type { MailBranding } from '../mail/layout.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
@@ -174,11 +174,9 @@ function secretOf({ config }: Pick<Context, 'config'>, { id, charge_key: key }: 
  * the contract refuses to charge it twice. Like other ids it begins with its time.
  */
 function requestIdOf(secret: SecretKey, planId: string, dueOn: Day): string {
-  const bytes = keyedHash(secret, 'charge', `${planId} ${dueOn}`).subarray(0, 16);
+  const bytes = keyedHash(secret, 'charge', `${planId} ${dueOn}`);
   bytes.writeUIntBE(startOf(dueOn).getTime(), 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6); // version 7
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8); // the variant of RFC 9562
-  return uuidOfBytes(bytes);
+  return uuidOfVersion(7, bytes);
 }
 
 /** JavaScript moves keys that look like numbers to the front; the stored text keeps the order typed. */
