@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { addressFile, dataDirOf } from '../config/address.ts';
 import { insufficientPrivilege, isUnreachable, isUntrusted, type Sql, sqlState } from '../db/connection.ts';
+import { readOnly } from '../db/connection-errors.ts';
 import { embeddedUrl } from '../db/embedded.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
 import { diskFull } from '../db/query.ts';
@@ -63,7 +64,7 @@ export const isWithoutDatabase = (error: unknown): boolean =>
 /** What to do about a database that answers and cannot be used, by SQLSTATE. */
 const adviceOn: Record<string, string> = {
   '3D000': 'Check its name, and that the service was started with this address.',
-  '25006': 'It is a standby, or read-only: name the primary in DATABASE_URL, or let it accept changes.',
+  [readOnly]: 'It is a standby, or read-only: name the primary in DATABASE_URL, or let it accept changes.',
   [diskFull]: 'Make room on the disk of the database server, then run the command again.',
 };
 

@@ -15,8 +15,11 @@ export function lostError(cause: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code: timedOut ? 'CONNECTION_TIMEOUT' : 'CONNECTION_CLOSED' });
 }
 
+/** The SQLSTATE of a change where the server only reads. */
+export const readOnly = '25006';
+
 /** Whether the server has become a standby. The connection is then useless: a new one may lead to the new primary. */
-export const isReadOnly = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25006';
+export const isReadOnly = (error: unknown) => error instanceof pg.DatabaseError && error.code === readOnly;
 
 /** Whether an error makes the connection unusable. */
 export const isBroken = (error: unknown) =>
