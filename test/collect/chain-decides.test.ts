@@ -98,6 +98,23 @@ test('The token’s issuer has blocked a wallet → nothing is sent, and the att
   assert.deepEqual(await stateOf(plan), [['charged', null, 1]]);
 });
 
+test('The token’s issuer has blocked the merchant or the contract → nothing is sent, no attempt is counted, and no customer is mailed', async () => {
+  const [{ merchant }, payer] = [await of.merchantIn('USD'), await of.payer(50_000_000n)];
+  for (const blocked of [merchant.wallet, of.contract]) {
+    const plan = await of.plan({}, { scope: of.scope, merchant });
+    await of.agree(plan, payer);
+    await setBlocked(blocked, true);
+    const [before, told] = [await relayed(), (await of.mails()).length];
+    await of.turn();
+    assert.deepEqual(await stateOf(plan), [['waiting', 'payee_refused', 0]]);
+    assert.deepEqual([await relayed(), (await of.mails()).length], [before, told]);
+    await setBlocked(blocked, false);
+    await of.forward(dayMs + minuteMs);
+    await of.collect();
+    assert.deepEqual(await stateOf(plan), [['charged', null, 0]]);
+  }
+});
+
 test('A permit was signed while a charge was on its way that did not use it → the next charge does', async () => {
   const [plan, other] = [await of.plan({ period: 'day' }), await of.plan({ firstOn: '2035-01-01' })];
   const payer = await of.payer(50_000_000n);

@@ -1,5 +1,6 @@
 import { bytesToHex } from 'viem';
 import { scopeOfRow } from '../../auth/scope.ts';
+import { tryPayee } from '../../chain/payee.ts';
 import { chargeCall, type Permit, type Revert, readRevert, referenceWord } from '../../chain/recurring/calls.ts';
 import { type RelayCall, type Simulation, simulate, simulateMany } from '../../chain/relay/relay.ts';
 import type { Hex } from '../../chain/rpc.ts';
@@ -223,8 +224,9 @@ async function settleRevert(
     case 'allowance':
       return fail(ctx, one, 'allowance_low');
     case 'signature':
-    case 'blacklisted':
       return fail(ctx, one, 'wallet_refused');
+    case 'blacklisted':
+      return settleRefused(ctx, chain, one);
     case 'unknown':
       return settleUnknown(ctx, chain, one, amountMicro);
   }
@@ -234,5 +236,19 @@ async function settleRevert(
 async function settleUnknown(ctx: Context, chain: ChainConfig, one: Charging, amountMicro: bigint): Promise<void> {
   const [holdings] = (await holdingsOf(chain, one.mandate, [one.mandate.payer])) ?? [];
   if (!holdings) return postpone(ctx, one, 'chain_unreachable', null);
-  return fail(ctx, one, shortage(holdings, amountMicro, null) ?? 'wallet_refused');
+  const missing = shortage(holdings, amountMicro, null);
+  return missing ? fail(ctx, one, missing) : settleRefused(ctx, chain, one);
+}
+
+/** An issuer blocks wallets of merchants, too: a customer whose wallet could pay anybody else has not failed. */
+async function settleRefused(ctx: Context, chain: ChainConfig, one: Charging): Promise<void> {
+  const { token_address, contract_address, payee } = one.mandate;
+  switch (await tryPayee(chain, token_address, contract_address, payee)) {
+    case 'accepted':
+      return fail(ctx, one, 'wallet_refused');
+    case 'refused':
+      return postpone(ctx, one, 'payee_refused', null);
+    case 'unreachable':
+      return postpone(ctx, one, 'chain_unreachable', null);
+  }
 }

@@ -17,6 +17,7 @@ export type Failure = (typeof failures)[number];
 /** Reasons that others or time will fix. The charge is postponed, and the attempt does not count. */
 const delays = [
   'token_paused',
+  'payee_refused',
   'chain_unreachable',
   'relayer_unready',
   'too_soon',

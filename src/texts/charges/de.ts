@@ -60,6 +60,8 @@ export const de: ChargesTexts<'de'> = {
     wallet_refused: 'Die Wallet des Kunden oder der Token-Contract hat die Zahlung abgelehnt.',
     reverted: 'Die Zahlung wurde im Netzwerk abgelehnt.',
     token_paused: 'Der Token ist pausiert. Das zählt nicht als Fehlversuch.',
+    payee_refused:
+      'Der Token erlaubt keine Zahlungen an Ihre Wallet; vielleicht hat der Herausgeber sie gesperrt. Das zählt nicht als Fehlversuch.',
     chain_unreachable: 'Das Netzwerk ist nicht erreichbar. Das zählt nicht als Fehlversuch.',
     relayer_unready: 'In diesem Netzwerk kann gerade nichts gesendet werden.',
     too_soon: 'Der Mindestabstand zwischen zwei Abbuchungen ist noch nicht vergangen.',

@@ -63,6 +63,8 @@ export const en = {
     wallet_refused: 'The customer’s wallet or the token contract rejected the payment.',
     reverted: 'The payment was rejected on the network.',
     token_paused: 'The token is paused. This does not count as a failed attempt.',
+    payee_refused:
+      'The token does not allow payments to your wallet: its issuer may have blocked it. This does not count as a failed attempt.',
     chain_unreachable: 'The network cannot be reached. This does not count as a failed attempt.',
     relayer_unready: 'Payments cannot be sent on this network right now.',
     too_soon: 'The minimum time between two charges has not passed yet.',

@@ -60,6 +60,8 @@ export const es: ChargesTexts<'es'> = {
     wallet_refused: 'La billetera del cliente o el contrato del token rechazó el pago.',
     reverted: 'El pago fue rechazado en la red.',
     token_paused: 'El token está en pausa. No cuenta como intento fallido.',
+    payee_refused:
+      'El token no permite pagos a su billetera; quizá el emisor la ha bloqueado. No cuenta como intento fallido.',
     chain_unreachable: 'No se puede conectar con la red. No cuenta como intento fallido.',
     relayer_unready: 'En este momento no se pueden enviar pagos en esta red.',
     too_soon: 'Aún no ha pasado el tiempo mínimo entre dos cobros.',

@@ -60,6 +60,8 @@ export const fr: ChargesTexts<'fr'> = {
     wallet_refused: 'Le portefeuille du client ou le contrat du jeton a rejeté le paiement.',
     reverted: 'Le paiement a été rejeté sur le réseau.',
     token_paused: 'Le jeton est suspendu. Cela ne compte pas comme une tentative échouée.',
+    payee_refused:
+      'Le jeton n’autorise pas les paiements vers votre portefeuille ; son émetteur l’a peut-être bloqué. Cela ne compte pas comme une tentative échouée.',
     chain_unreachable: 'Le réseau est injoignable. Cela ne compte pas comme une tentative échouée.',
     relayer_unready: 'Aucun paiement ne peut être envoyé sur ce réseau pour le moment.',
     too_soon: 'Le délai minimal entre deux prélèvements n’est pas écoulé.',

@@ -60,6 +60,8 @@ export const pt: ChargesTexts<'pt'> = {
     wallet_refused: 'A carteira do cliente ou o contrato do token recusou o pagamento.',
     reverted: 'O pagamento foi recusado na rede.',
     token_paused: 'O token está pausado. Isso não conta como tentativa com falha.',
+    payee_refused:
+      'O token não permite pagamentos para a sua carteira; o emissor pode tê-la bloqueado. Isso não conta como tentativa com falha.',
     chain_unreachable: 'Não é possível acessar a rede. Isso não conta como tentativa com falha.',
     relayer_unready: 'Não é possível enviar pagamentos nesta rede no momento.',
     too_soon: 'O intervalo mínimo entre duas cobranças ainda não passou.',
