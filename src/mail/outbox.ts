@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { storedContent } from './content.ts';
-import { insertMail, type MailPurpose, type MailSubject } from './store.ts';
+import { type CustomerMailSubject, insertMail, type MailCause, type MailPurpose } from './store.ts';
 
 export {
   countPlanMails,
@@ -38,7 +38,7 @@ type MailContext = Pick<Context, 'config'>;
  * mails of ours, such as those to operators
  */
 export const queueMail = (ctx: MailContext, tx: Tx | Sql, partnerId: string | null, mail: NewMail): Promise<void> =>
-  queue(ctx, tx, mail, partnerId);
+  queue(ctx, tx, mail, { forPartnerId: partnerId });
 
 /** Queues a mail to a request's customer. A second one for the same request and purpose changes nothing. */
 export const queueCustomerMail = (
@@ -61,7 +61,7 @@ function queue(
   { config }: MailContext,
   tx: Tx | Sql,
   mail: NewMail,
-  about: MailSubject | string | null,
+  about: CustomerMailSubject | MailCause,
 ): Promise<void> {
   const { recipient, urgent = false, aboutPlanId = null } = mail;
   return insertMail(tx, { ...storedContent(config, mail), recipient, urgent, aboutPlanId }, about);

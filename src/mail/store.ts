@@ -6,29 +6,29 @@ import type { StoredContent } from './content.ts';
 export type MailPurpose = 'ask' | 'receipt';
 
 /** What a customer's mail is about: one request, or a plan and no single request. */
-export type MailSubject = { scope: Scope } & (
+export type CustomerMailSubject = { scope: Scope } & (
   | { requestId: string; purpose: MailPurpose }
   | { planId: string; purpose: 'plan' }
 );
 
-/**
- * Stores a mail. A second one about the same request for the same purpose changes nothing.
- *
- * @param about the id of the partner for whose sake a mail to no customer is sent; null if it is ours
- */
+/** For whose sake a mail to anybody else is sent: a partner's, or ours (null). */
+export type MailCause = { forPartnerId: string | null };
+
+/** Stores a mail. A second one about the same request for the same purpose changes nothing. */
 export async function insertMail(
   tx: Tx | Sql,
   mail: StoredContent & { recipient: string; urgent: boolean; aboutPlanId: string | null },
-  about: MailSubject | string | null,
+  about: CustomerMailSubject | MailCause,
 ): Promise<void> {
-  const [forPartner, customer] = typeof about === 'string' ? [about, null] : [null, about];
+  const customer = 'scope' in about ? about : null;
+  const forPartnerId = 'forPartnerId' in about ? about.forPartnerId : null;
   const requestId = customer && 'requestId' in customer ? customer.requestId : null;
   const planId = customer && 'planId' in customer ? customer.planId : null;
   await tx`
     insert into mails (id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent, for_partner_id,
       partner_id, test_mode, request_id, plan_id, purpose, about_plan_id)
     values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.body_html},
-      ${mail.unsubscribe_url}, ${mail.sealed}, ${mail.urgent}, ${forPartner}, ${customer?.scope.partnerId ?? null},
+      ${mail.unsubscribe_url}, ${mail.sealed}, ${mail.urgent}, ${forPartnerId}, ${customer?.scope.partnerId ?? null},
       ${customer?.scope.testMode ?? null}, ${requestId}, ${planId}, ${customer ? tx`${customer.purpose}` : tx`default`},
       ${mail.aboutPlanId})
     ${requestId === null ? tx`` : tx`on conflict do nothing`}`;
