@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { openRequest } from '../../src/requests/open.ts';
 import { openBrowser, sizes } from '../support/browser/browser.ts';
@@ -35,8 +35,8 @@ async function listen(session: string, requestId: string): Promise<() => Promise
   };
 }
 
-/** The page of a request, over a network that can fail. */
-async function livePage(path: (id: string) => string) {
+/** The page of a request, over a network that can fail. It is closed after the test. */
+async function livePage(t: TestContext, path: (id: string) => string) {
   const { ctx, scope, merchant, url } = fixtures;
   const row = await fixtures.request();
   const proxy = await startProxy(url);
@@ -48,17 +48,17 @@ async function livePage(path: (id: string) => string) {
   const heard = page.waitForResponse((answer) => answer.url().includes('/dashboard/events'));
   await page.goto(new URL(path(row.id), proxy.url).href);
   await heard;
-  const close = async () => {
+  t.after(async () => {
     await context.close();
     await proxy.close();
-  };
-  return { page, context, proxy, row, value, close };
+  });
+  return { page, context, proxy, row, value };
 }
 
 /** The page of a request that hears of nothing any more, over a connection that died silently. */
-async function deafPage(path: (id: string) => string) {
+async function deafPage(t: TestContext, path: (id: string) => string) {
   const { ctx, scope } = fixtures;
-  const { page, proxy, row, value, close } = await livePage(path);
+  const { page, proxy, row, value } = await livePage(t, path);
   const other = await listen(value, row.id);
   // The page asks once at the start. Its timers stand still until they are moved.
   const renewed = page.waitForResponse((answer) => answer.url() === page.url());
@@ -68,27 +68,25 @@ async function deafPage(path: (id: string) => string) {
   await openRequest(ctx, scope, row.id);
   await other(); // what the page was sent meanwhile is lost
   proxy.behave('forward');
-  return { page, close };
+  return page;
 }
 
-test('the cashier’s screen was silent for a while → it connects again, and shows what happened meanwhile', async () => {
-  const { page, close } = await deafPage((id) => `/dashboard/cashier/${id}`);
+test('the cashier’s screen was silent for a while → it connects again, and shows what happened meanwhile', async (t) => {
+  const page = await deafPage(t, (id) => `/dashboard/cashier/${id}`);
   assert.equal(await page.getByText('Your customer has opened the page').count(), 0);
   await page.clock.fastForward('00:50');
   await page.getByText('Your customer has opened the page').waitFor();
-  await close();
 });
 
-test('a device is back in the network → its page shows at once what happened meanwhile', async () => {
-  const { page, close } = await deafPage((id) => `/dashboard/payments/${id}`);
+test('a device is back in the network → its page shows at once what happened meanwhile', async (t) => {
+  const page = await deafPage(t, (id) => `/dashboard/payments/${id}`);
   await page.evaluate(() => dispatchEvent(new Event('online')));
   await page.clock.fastForward(1_000);
   await page.getByText('Customer opened the page').waitFor();
-  await close();
 });
 
-test('a page asks for its content over a connection that died silently → it asks again, and shows what happened', async () => {
-  const { page, close } = await deafPage((id) => `/dashboard/payments/${id}`);
+test('a page asks for its content over a connection that died silently → it asks again, and shows what happened', async (t) => {
+  const page = await deafPage(t, (id) => `/dashboard/payments/${id}`);
   await page.evaluate(() => {
     AbortSignal.timeout = (ms) => {
       const timing = new AbortController();
@@ -121,11 +119,10 @@ test('a page asks for its content over a connection that died silently → it as
     await page.clock.fastForward(1_000);
     return (await shown.count()) > 0;
   }, 'the page asks again');
-  await close();
 });
 
-test('the cashier’s device loses its network, or the server is gone for long → the screen says so until it is back', async () => {
-  const { page, context, proxy, close } = await livePage((id) => `/dashboard/cashier/${id}`);
+test('the cashier’s device loses its network, or the server is gone for long → the screen says so until it is back', async (t) => {
+  const { page, context, proxy } = await livePage(t, (id) => `/dashboard/cashier/${id}`);
   const notice = page.getByText('No connection right now');
   await context.setOffline(true);
   await notice.waitFor();
@@ -146,11 +143,10 @@ test('the cashier’s device loses its network, or the server is gone for long �
     await page.clock.fastForward(5_000);
     return !(await notice.isVisible());
   }, 'the page has its connection again');
-  await close();
 });
 
-test('nothing answers the page’s stream, though the device has a network → the page says so, and asks again', async () => {
-  const { page, proxy, close } = await livePage((id) => `/dashboard/payments/${id}`);
+test('nothing answers the page’s stream, though the device has a network → the page says so, and asks again', async (t) => {
+  const { page, proxy } = await livePage(t, (id) => `/dashboard/payments/${id}`);
   const notice = page.getByText('No connection right now');
   const asked = () => page.waitForRequest((request) => request.url().includes('/dashboard/events'));
   proxy.behave('silent');
@@ -164,5 +160,4 @@ test('nothing answers the page’s stream, though the device has a network → t
   await page.clock.fastForward('00:45');
   await later;
   await notice.waitFor({ state: 'hidden' });
-  await close();
 });
