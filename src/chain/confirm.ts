@@ -1,5 +1,5 @@
 import type { ChainConfig } from '../config/chains.ts';
-import { askAhead } from './ask-ahead.ts';
+import { prefetch } from './prefetch.ts';
 import type { Bindings } from './reader/bindings.ts';
 import { topicOf, transferTopic } from './reader/blocks.ts';
 import { confirmsTransfer, isSameBlock, isSameLog } from './reader/evidence.ts';
@@ -43,7 +43,7 @@ const strongest = ['absent', 'altered', 'missing', 'unavailable', 'unreadable'] 
  * Asks every configured endpoint of a chain whether a transfer is in its block, with the evidence by which it was
  * applied. Called before `verified`; no database transaction is open meanwhile.
  *
- * @param endpoints as `askAllAhead` has prepared them
+ * @param endpoints as `prefetchFromAll` has prepared them
  */
 export async function confirmTransfer(
   chain: ChainConfig,
@@ -64,8 +64,8 @@ const endpointsOf = (chain: ChainConfig) => chain.rpcUrls.map((url) => connectRp
  *
  * @param limitMs how long one message may take
  */
-export function askAllAhead(chain: ChainConfig, keys: readonly SeenTransfer[], limitMs: number): Promise<Rpc[]> {
-  return Promise.all(endpointsOf(chain).map((rpc) => askAhead(rpc, keys, limitMs)));
+export function prefetchFromAll(chain: ChainConfig, keys: readonly SeenTransfer[], limitMs: number): Promise<Rpc[]> {
+  return Promise.all(endpointsOf(chain).map((rpc) => prefetch(rpc, keys, limitMs)));
 }
 
 async function askOne(rpc: Rpc, key: SeenTransfer, chain: ChainConfig): Promise<Confirmation> {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { chunksOf } from '../../lib/chunks.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
-import { askAhead } from '../ask-ahead.ts';
+import { prefetch } from '../prefetch.ts';
 import { type Header, isAway, type Log, nullOfRpc, type Receipt, type Rpc, RpcError } from '../rpc.ts';
 import { checkLogs, lacksAnnounced, paidBy, topicOf, transferOf, transferTopic } from './blocks.ts';
 import { bloomHas, bloomHasOnce, bloomOf, isSaturated } from './bloom.ts';
@@ -206,7 +206,7 @@ export async function findTransfers(header: Header, logs: readonly Log[], readin
   const watched = [...watchedLogs(logs, owners)];
   const wanted = watched.map(([txHash]) => ({ txHash, blockNumber: header.number, blockHash: header.hash }));
   const [first, ...others] = reading.rpcs;
-  const rpcs = first ? [await askAhead(first, wanted, aheadMs, header), ...others] : [];
+  const rpcs = first ? [await prefetch(first, wanted, aheadMs, header), ...others] : [];
   const read = await mapFew(watched, 4, async ([txHash, own]) => {
     const readFrom = (from: readonly Rpc[]) => readTransaction(header, txHash, own, { ...reading, rpcs: from }, false);
     // An answer in a batch that contradicts the log is requested again, alone.

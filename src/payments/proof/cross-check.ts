@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { askAllAhead, confirmTransfer } from '../../chain/confirm.ts';
+import { confirmTransfer, prefetchFromAll } from '../../chain/confirm.ts';
 import { askHeads, isFinalForAll } from '../../chain/endpoint-heads.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
@@ -48,7 +48,10 @@ export async function crossCheck(
   const deadline = performance.now() + limitMs;
   if (rows.length === 0) return;
   const callMs = Math.floor(limitMs / 3);
-  const [endpoints, heads] = await Promise.all([askAllAhead(chain, rows.map(asSeen), callMs), askHeads(chain, callMs)]);
+  const [endpoints, heads] = await Promise.all([
+    prefetchFromAll(chain, rows.map(asSeen), callMs),
+    askHeads(chain, callMs),
+  ]);
   const isDeep = ({ block_number, usdc_micro }: Checked) =>
     heads !== null &&
     isFinalForAll(heads, Number(block_number), usdc_micro === undefined ? null : BigInt(usdc_micro), chain);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
-import { askAhead } from '../../src/chain/ask-ahead.ts';
-import { askAllAhead, confirmTransfer, type SeenTransfer } from '../../src/chain/confirm.ts';
+import { confirmTransfer, prefetchFromAll, type SeenTransfer } from '../../src/chain/confirm.ts';
+import { prefetch } from '../../src/chain/prefetch.ts';
 import { poll } from '../../src/chain/reader/read.ts';
 import { callRpc, connectRpc } from '../../src/chain/rpc.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
@@ -237,7 +237,7 @@ test('many payments by one transaction → the transaction is queried once', () 
     const placed = { txHash, blockNumber: Number(row.block_number), blockHash: row.block_hash };
     provider.fake.lie = withBallast(0, many);
     provider.fake.calls.clear();
-    await askAhead(
+    await prefetch(
       connectRpc(provider.url),
       Array.from({ length: 60 }, () => placed),
       2_000,
@@ -277,7 +277,7 @@ test('an endpoint whose receipt differs in a block’s list → its answer for t
     );
     const chain = { ...fixtures.node.chain, rpcUrls: [provider.url, ...fixtures.node.chain.rpcUrls] };
     const confirmAll = async () => {
-      const endpoints = await askAllAhead(chain, keys, 2_000);
+      const endpoints = await prefetchFromAll(chain, keys, 2_000);
       return Promise.all(keys.map((key) => confirmTransfer(chain, key, endpoints)));
     };
     assert.deepEqual(new Set(await confirmAll()), new Set(['agreed']));

@@ -5,7 +5,7 @@ import { takesBatches, withoutBatches } from './batches.ts';
 import { connectRpc, type Fetched, type Header, nullOfRpc, type Rpc, RpcError } from './rpc.ts';
 
 /** A transaction, and the block that it was found in. */
-export type Placed = { txHash: string; blockNumber: number; blockHash: string };
+export type LocatedTransaction = { txHash: string; blockNumber: number; blockHash: string };
 
 /**
  * A whole block is fetched if more than `maxByHash` of its transactions are wanted, and at least one in `maxInBlock`:
@@ -40,9 +40,9 @@ const silentMs = 15_000;
  * @param known a header that need not be requested
  * @returns an endpoint that answers from what was fetched
  */
-export async function askAhead(
+export async function prefetch(
   rpc: Rpc,
-  wanted: readonly Placed[],
+  wanted: readonly LocatedTransaction[],
   limitMs: number,
   known: Header | null = null,
 ): Promise<Rpc> {
@@ -92,7 +92,12 @@ function askOnce<T>(ask: (hash: string) => Promise<T>): (hash: string) => Promis
   };
 }
 
-async function askBlock(rpc: Rpc, block: readonly Placed[], fetched: Fetched, deadline: number): Promise<void> {
+async function askBlock(
+  rpc: Rpc,
+  block: readonly LocatedTransaction[],
+  fetched: Fetched,
+  deadline: number,
+): Promise<void> {
   if ((withoutBlocks.get(rpc.url) ?? 0) > performance.now()) return;
   const { blockNumber = 0, blockHash = '' } = block[0] ?? {};
   const nothing = (error: unknown) => {
@@ -114,7 +119,7 @@ async function askBlock(rpc: Rpc, block: readonly Placed[], fetched: Fetched, de
   for (const one of full?.transactions ?? []) fetched.transactions.set(one.hash, one);
 }
 
-async function askBatch(rpc: Rpc, part: readonly Placed[], fetched: Fetched): Promise<void> {
+async function askBatch(rpc: Rpc, part: readonly LocatedTransaction[], fetched: Fetched): Promise<void> {
   if (!takesBatches(rpc.url, 'reads')) return;
   const hashes = [...new Set(part.map(({ txHash }) => txHash))];
   const numbers = new Set(part.map(({ blockNumber }) => blockNumber));
