@@ -1,6 +1,6 @@
 import { encodeFunctionData, erc20Abi, keccak256, parseAbi, parseSignature, stringToHex } from 'viem';
 import type { ChainConfig } from '../config/chains.ts';
-import { queryAny } from './any-endpoint.ts';
+import { queryWithFailover } from './failover.ts';
 import { type Hex, type Rpc, RpcError } from './rpc.ts';
 import { ask, askDomain, type TokenDomain } from './token-domain.ts';
 import { walletJson } from './typed-data.ts';
@@ -54,7 +54,7 @@ const permitTypes = {
  * @throws RpcError when no endpoint answers
  */
 export function readTokenAllowance(chain: ChainConfig, spending: Spending): Promise<TokenAllowance> {
-  return queryAny(chain, timeoutMs, async (rpc) => {
+  return queryWithFailover(chain, timeoutMs, async (rpc) => {
     const { token, owner, spender } = spending;
     const allowance = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [owner, spender] });
     const nonces = encodeFunctionData({ abi, functionName: 'nonces', args: [owner] });
@@ -86,7 +86,7 @@ export async function tryPermit(chain: ChainConfig, terms: PermitTerms, signatur
   const data = permitCall(terms, signature);
   if (data === null) return 'refused';
   try {
-    return await queryAny(chain, timeoutMs, (rpc) => tryCall(rpc, terms.token, data));
+    return await queryWithFailover(chain, timeoutMs, (rpc) => tryCall(rpc, terms.token, data));
   } catch (error) {
     if (error instanceof RpcError) return 'unreachable';
     throw error;

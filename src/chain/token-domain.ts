@@ -1,7 +1,7 @@
 import { type Address, decodeAbiParameters, domainSeparator, encodeFunctionData, parseAbi, zeroAddress } from 'viem';
 import type { ChainConfig, TokenConfig } from '../config/chains.ts';
 import { minuteMs } from '../lib/durations.ts';
-import { queryAny } from './any-endpoint.ts';
+import { queryWithFailover } from './failover.ts';
 import { connectRpc, type Hex, type Rpc, RpcError } from './rpc.ts';
 
 /** The EIP-712 domain of a token's authorizations and permits, besides the token's own chain and address. */
@@ -42,7 +42,9 @@ const known = new WeakMap<TokenConfig, Kept>();
 export async function readTokenDomain(chain: ChainConfig, token: TokenConfig): Promise<TokenDomain | null> {
   const kept = known.get(token);
   if (kept && performance.now() < kept.untilMs) return kept.domain;
-  const domain = await queryAny(chain, timeoutMs, (rpc) => askAuthorizedDomain(rpc, chain.chainId, token.address));
+  const domain = await queryWithFailover(chain, timeoutMs, (rpc) =>
+    askAuthorizedDomain(rpc, chain.chainId, token.address),
+  );
   known.set(token, { domain, untilMs: performance.now() + (domain ? keptMs : keptNoneMs) });
   return domain;
 }

@@ -1,7 +1,7 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { RelayerSigner } from '../../config/relayer.ts';
 import type { Context } from '../../context.ts';
-import { queryAny } from '../any-endpoint.ts';
+import { queryWithFailover } from '../failover.ts';
 import { connectRpc, type Hex, RpcError } from '../rpc.ts';
 import type { AccountReport, AccountState } from './account-store.ts';
 import { exceedsFeeLimit, priorityFee } from './fees.ts';
@@ -32,7 +32,7 @@ export async function queryNonces(chain: ChainConfig, address: Hex): Promise<Acc
   const counts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   const failed = answers.find((answer) => answer.status === 'rejected')?.reason;
   if (failed && (counts.length === 0 || !(failed instanceof RpcError))) throw failed;
-  const fees = await queryAny(chain, timeoutMs, (rpc) => rpc.feeHistory(recentBlocks));
+  const fees = await queryWithFailover(chain, timeoutMs, (rpc) => rpc.feeHistory(recentBlocks));
   return {
     minNonce: Math.min(...counts),
     maxNonce: Math.max(...counts),
@@ -50,7 +50,7 @@ export async function queryNonces(chain: ChainConfig, address: Hex): Promise<Acc
  */
 export async function queryAccount(chain: ChainConfig, address: Hex): Promise<AccountReport & { balanceWei: bigint }> {
   const counted = await queryNonces(chain, address);
-  const [balanceWei, advised] = await queryAny(chain, timeoutMs, (rpc) =>
+  const [balanceWei, advised] = await queryWithFailover(chain, timeoutMs, (rpc) =>
     // Not every node gives advice.
     Promise.all([rpc.balance(address), rpc.advisedPriorityFee().catch(() => null)]),
   );

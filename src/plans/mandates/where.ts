@@ -1,4 +1,4 @@
-import { queryAny } from '../../chain/any-endpoint.ts';
+import { queryWithFailover } from '../../chain/failover.ts';
 import { offeredChains } from '../../chain/offered.ts';
 import { readDeployedCode } from '../../chain/recurring/state.ts';
 import { relayerAddresses } from '../../chain/relay/relay.ts';
@@ -63,7 +63,7 @@ async function isDeployed({ chain, contract }: AutomaticChain): Promise<boolean>
 
 async function askWhetherDeployed(chain: ChainConfig, contract: Hex): Promise<boolean> {
   try {
-    const code = await queryAny(chain, timeoutMs, (rpc) => readDeployedCode(rpc, chain.chainId, contract));
+    const code = await queryWithFailover(chain, timeoutMs, (rpc) => readDeployedCode(rpc, chain.chainId, contract));
     return code === 'deployed';
   } catch (error) {
     if (error instanceof RpcError) return false;

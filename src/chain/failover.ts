@@ -6,7 +6,7 @@ import { connectRpc, type Rpc, RpcError } from './rpc.ts';
  *
  * @throws RpcError of the last one when none does
  */
-export async function queryAny<T>(
+export async function queryWithFailover<T>(
   { rpcUrls }: Pick<ChainConfig, 'rpcUrls'>,
   timeoutMs: number,
   ask: (rpc: Rpc) => Promise<T>,
