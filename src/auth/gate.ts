@@ -6,8 +6,8 @@ import { refuse } from '../errors.ts';
 import { isWellFormedKey, keyHashes, type ScopeName } from './api-keys.ts';
 import { countedUp } from './count.ts';
 import { type HostOwner, hostOwner } from './host.ts';
+import { refuseUnknownKey } from './missing-secret-key.ts';
 import { scopeOf } from './scope.ts';
-import { refuseUnknownKey } from './unknown-here.ts';
 
 /** What one endpoint requires of a caller. */
 export type GateRule = { endpoint: string; perMinute: number; scope: ScopeName };

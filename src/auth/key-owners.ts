@@ -4,7 +4,7 @@ import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { Gathered } from '../lib/concurrency/gathered.ts';
 import { Hold } from '../lib/concurrency/hold.ts';
 import { type NamedKey, partnersOfKeys } from './gate.ts';
-import { refuseUnknownKey, UnknownHere } from './unknown-here.ts';
+import { MissingSecretKey, refuseUnknownKey } from './missing-secret-key.ts';
 
 const windowMs = 10_000;
 
@@ -41,7 +41,7 @@ export class KeyOwners {
 
   /** Returns when the client may be answered: at once, or a second later if its key is one of many unknown ones. */
   async beforeAnswer(error: unknown, ip: string): Promise<void> {
-    const isUnknown = error instanceof UnknownHere || (error instanceof Refusal && error.code === 'unauthorized');
+    const isUnknown = error instanceof MissingSecretKey || (error instanceof Refusal && error.code === 'unauthorized');
     if (!isUnknown) return;
     if (!this.#unknown.take(clientSubject(ip), this.#ctx.clock.now())) await this.#hold.wait();
   }

@@ -4,9 +4,9 @@ import { list } from '../db/sql.ts';
 import { dayMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import type { HostOwner } from './host.ts';
+import { refuseUnknownLink } from './missing-secret-key.ts';
 import type { Role } from './roles.ts';
 import { isToken, newToken } from './token.ts';
-import { refuseUnknownLink } from './unknown-here.ts';
 import type { UserKind } from './user-session.ts';
 
 /** A link is valid this long, and for one sign-in. */
@@ -156,7 +156,7 @@ function fits({ sql }: Database, { kind, host }: LinkOpened) {
 /**
  * What opening a link would do. It changes nothing, because programs that scan mails open links too.
  *
- * @throws UnknownHere
+ * @throws MissingSecretKey
  */
 export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, opened: LinkOpened): Promise<LinkState> {
   if (!isToken(opened.token)) return { state: 'unknown' };

@@ -1,5 +1,5 @@
+import { refuseUnknownLink } from '../auth/missing-secret-key.ts';
 import { scopeOfMerchant } from '../auth/scope.ts';
-import { refuseUnknownLink } from '../auth/unknown-here.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { readOnboardingToken } from '../merchants/onboarding-token.ts';

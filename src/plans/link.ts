@@ -1,5 +1,5 @@
+import { refuseUnknownLink } from '../auth/missing-secret-key.ts';
 import { scopeOfPlan } from '../auth/scope.ts';
-import { refuseUnknownLink } from '../auth/unknown-here.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -16,7 +16,7 @@ export function planPageUrl(config: Config, planId: string): string {
 /**
  * The scope of the plan that a link leads to; null if there is no such plan, or the token is not the plan's.
  *
- * @throws UnknownHere
+ * @throws MissingSecretKey
  */
 export async function scopeOfLink(
   ctx: Pick<Context, 'db' | 'config' | 'clock'>,

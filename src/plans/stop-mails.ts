@@ -1,6 +1,6 @@
 import { theService, withAuditIn } from '../audit/write.ts';
+import { refuseUnknownLink } from '../auth/missing-secret-key.ts';
 import { scopeOfRequest } from '../auth/scope.ts';
-import { refuseUnknownLink } from '../auth/unknown-here.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -27,7 +27,7 @@ export type PlanOfLink = { scope: Scope; plan: PlanRow };
 /**
  * The plan that a link leads to; null for a request that is not a charge, and for a token that is not its plan's.
  *
- * @throws UnknownHere
+ * @throws MissingSecretKey
  */
 export async function readPlanOfLink(ctx: Context, requestId: string, token: string): Promise<PlanOfLink | null> {
   const scope = isUuid(requestId) ? await scopeOfRequest(ctx.db, requestId) : null;

@@ -4,6 +4,7 @@ import { audit } from '../audit/write.ts';
 import type { Client } from '../auth/client.ts';
 import { takeOfDay } from '../auth/day-count.ts';
 import type { OwnHost } from '../auth/host.ts';
+import { refuseUnknownLink } from '../auth/missing-secret-key.ts';
 import { scopeOfWalletChange } from '../auth/scope.ts';
 import {
   makeWalletMessage,
@@ -12,7 +13,6 @@ import {
   useWalletMessage,
   type WalletRequest,
 } from '../auth/siwe.ts';
-import { refuseUnknownLink } from '../auth/unknown-here.ts';
 import type { Context } from '../context.ts';
 import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
@@ -149,7 +149,7 @@ export function readOpenRecovery(ctx: Context, scope: Scope, accountId: string):
 /**
  * Opens a link of a recovery in any state; on a partner's own host, only for its own merchants.
  *
- * @throws MerchantRefusal link_unknown; recovery_expired if no wallet signed in time; UnknownHere
+ * @throws MerchantRefusal link_unknown; recovery_expired if no wallet signed in time; MissingSecretKey
  */
 export async function openRecovery(
   ctx: Context,

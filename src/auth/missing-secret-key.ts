@@ -11,7 +11,7 @@ type Asking = Pick<Context, 'config' | 'db' | 'clock'>;
 const lacking = new WeakMap<Config, () => Promise<string[]>>();
 
 /** The node lacks a secret key that another node uses, so it cannot know what was made there. The log names the key. */
-export class UnknownHere extends Refusal {
+export class MissingSecretKey extends Refusal {
   constructor(keyIds: readonly string[]) {
     super('unavailable', {}, 'This cannot be checked at the moment; send it again shortly.');
     this.cause = new Error(`SECRET_KEYS of this node lacks ${keyIds.join(', ')}, which another node uses`);
@@ -19,23 +19,23 @@ export class UnknownHere extends Refusal {
 }
 
 /** @returns the refusal that says so if this node lacks a secret key of another node; null if it lacks none */
-async function unknownHere({ config, db, clock }: Asking): Promise<UnknownHere | null> {
+async function missingSecretKey({ config, db, clock }: Asking): Promise<MissingSecretKey | null> {
   const ask = lacking.get(config) ?? cachedFor(keepMs, clock, () => missingKeys(db.sql, config.secretKeys));
   lacking.set(config, ask);
   const keyIds = await ask();
-  return keyIds.length > 0 ? new UnknownHere(keyIds) : null;
+  return keyIds.length > 0 ? new MissingSecretKey(keyIds) : null;
 }
 
 /** The refusal for an API key that this node does not know: no caller may take a valid key for a wrong one. */
 export const refuseUnknownKey = async (ctx: Asking): Promise<Refusal> =>
-  (await unknownHere(ctx)) ?? refuse('unauthorized');
+  (await missingSecretKey(ctx)) ?? refuse('unauthorized');
 
 /**
  * To be called where the token of a link is not one of ours.
  *
- * @throws UnknownHere if another node may have made it
+ * @throws MissingSecretKey if another node may have made it
  */
 export async function refuseUnknownLink(ctx: Asking): Promise<void> {
-  const refusal = await unknownHere(ctx);
+  const refusal = await missingSecretKey(ctx);
   if (refusal) throw refusal;
 }
