@@ -5,7 +5,7 @@ import { callRpc, type Hex } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Database } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
-import { whileStill } from './still.ts';
+import { whileMiningPaused } from './pause-mining.ts';
 import { endpointOf, sendOnce, signCall, transferCall, type UsdcPayment, waitMined } from './wallet.ts';
 
 /** A new wallet for each payment, so that concurrent payments do not compete for nonces. */
@@ -96,7 +96,7 @@ type Block = { transactions: string[] };
  */
 export async function reorgAway(chain: ChainConfig, txHash: string): Promise<void> {
   const { url } = endpointOf(chain);
-  await whileStill(url, () => replaceWithout(url, txHash));
+  await whileMiningPaused(url, () => replaceWithout(url, txHash));
 }
 
 async function replaceWithout(url: string, txHash: string): Promise<void> {

@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { callRpc, type Hex, RpcError, toHex } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import { pause } from '../lib/time.ts';
-import { whileStill } from './still.ts';
+import { whileMiningPaused } from './pause-mining.ts';
 import { minter } from './usdc.ts';
 
 export { defaultWallet } from './usdc.ts';
@@ -172,7 +172,7 @@ export async function mine(chain: ChainConfig, blocks: number): Promise<void> {
 export async function reorg(chain: ChainConfig, depth: number): Promise<void> {
   const { url } = endpointOf(chain);
   try {
-    await whileStill(url, () => callRpc(url, 'anvil_reorg', [depth, []], 20_000));
+    await whileMiningPaused(url, () => callRpc(url, 'anvil_reorg', [depth, []], 20_000));
   } catch (error) {
     if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
     throw new Error(

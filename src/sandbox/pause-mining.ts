@@ -14,7 +14,7 @@ const maxLooks = 200;
  * that arrive meanwhile wait and are mined afterwards. Run one at a time per chain, and not during `mine`: see
  * `whileRehearsing`.
  */
-export async function whileStill<T>(url: string, work: () => Promise<T>): Promise<T> {
+export async function whileMiningPaused<T>(url: string, work: () => Promise<T>): Promise<T> {
   await callRpc(url, 'evm_setAutomine', [false]);
   try {
     await untilStill(url);
