@@ -4,14 +4,20 @@ import { type Html, html } from '../lib/text/html.ts';
 import { wordsOf } from '../ui/language.ts';
 import { docsPath } from '../web/docs-path.ts';
 import { sendPage } from '../web/layout.ts';
-import { doorPath } from './doors.ts';
+import { demoSignInPath } from './demo-sign-in.ts';
 import { isDeveloper } from './guard.ts';
 
 /** The page is for developers, so it is in English. */
 const words = wordsOf('en');
 
 /** `door`: what opens the page signed in, for developers. `developers`: shown to developers only. */
-type Entry = { path: string; name: string; about: string; door?: Parameters<typeof doorPath>[0]; developers?: true };
+type Entry = {
+  path: string;
+  name: string;
+  about: string;
+  door?: Parameters<typeof demoSignInPath>[0];
+  developers?: true;
+};
 
 /** Pages that are opened by a secret link. A door creates one. */
 const ofLinks: Entry[] = [
@@ -87,7 +93,7 @@ const inside = ({ name, about }: Entry): Html => html`<strong>${name}</strong><s
 const linkTo = (entry: Entry): Html => html`<a href="${entry.path}">${inside(entry)}</a>`;
 /** A form, because it creates something and signs in: other sites cannot submit it. */
 const doorOf = (entry: Entry): Html => html`
-  <form method="post" action="${entry.door ? doorPath(entry.door) : entry.path}">
+  <form method="post" action="${entry.door ? demoSignInPath(entry.door) : entry.path}">
     <button>${inside(entry)}</button>
   </form>
 `;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { seedDemo } from './demo.ts';
-import { demoDoors } from './doors.ts';
+import { demoSignIn } from './demo-sign-in.ts';
 import { frontPage } from './front-page.ts';
 import { fundRelayer } from './fund-relayer.ts';
 import { guardDev } from './guard.ts';
@@ -27,7 +27,7 @@ export const sandbox = {
     testPayments(app, ctx);
     testPlans(app, ctx);
     frontPage(app, ctx);
-    demoDoors(app, ctx);
+    demoSignIn(app, ctx);
     mailPages(app, ctx);
   },
   blocksDue,

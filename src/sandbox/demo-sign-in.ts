@@ -24,9 +24,9 @@ import { makeIncompleteMerchant, type OpenDemo, openDemo } from './demo.ts';
 import { createSandboxPlan, usualFiatInt } from './plan.ts';
 
 /** The pages that the buttons of the front page open. */
-const doors = ['pay', 'plan', 'onboarding', 'dashboard', 'portal', 'admin'] as const;
+const demoPages = ['pay', 'plan', 'onboarding', 'dashboard', 'portal', 'admin'] as const;
 /** The address of the form that opens a page. */
-export const doorPath = (door: (typeof doors)[number]) => `/dev/open/${door}`;
+export const demoSignInPath = (door: (typeof demoPages)[number]) => `/dev/open/${door}`;
 
 type Visit = { request: FastifyRequest; reply: FastifyReply; demo: OpenDemo };
 
@@ -34,15 +34,15 @@ type Visit = { request: FastifyRequest; reply: FastifyReply; demo: OpenDemo };
  * `POST /dev/open/<door>`: opens a page of the demo, signed in as a person who may use it, without a wallet or a
  * mailbox. Like everything below `/dev`, for this machine and configured networks only.
  */
-export function demoDoors(app: FastifyInstance, ctx: Context): void {
+export function demoSignIn(app: FastifyInstance, ctx: Context): void {
   const open = {
     ...{ pay: openPayPage, plan: openPlanPage, onboarding: openOnboarding },
     ...{ dashboard: openDashboard, portal: openPortal, admin: openAdmin },
   };
-  for (const door of doors) {
+  for (const door of demoPages) {
     app.route({
       method: 'POST',
-      url: doorPath(door),
+      url: demoSignInPath(door),
       config: { auth: 'public' },
       handler: async (request, reply) => {
         if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
