@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Config } from '../config.ts';
 import { docsPath } from '../web/docs-path.ts';
 import { fixedHeaders } from './api-headers.ts';
-import { isBelow } from './below.ts';
+import { hasPathPrefix } from './path-prefix.ts';
 
 /** Browser features that no page of ours uses are off, so that injected code could not use them either. */
 const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'midi']
@@ -38,8 +38,8 @@ export function answerHeaders(config: Hosts): (reply: FastifyReply, path: string
     if (transport) reply.header('strict-transport-security', transport);
     if (path.startsWith('/api/')) return;
     reply.headers(pageHeaders);
-    if (isBelow(path, [docsPath])) reply.header('content-security-policy', reference);
-    if (isBelow(path, closed)) reply.header('cross-origin-opener-policy', 'same-origin');
+    if (hasPathPrefix(path, [docsPath])) reply.header('content-security-policy', reference);
+    if (hasPathPrefix(path, closed)) reply.header('cross-origin-opener-policy', 'same-origin');
   };
 }
 

@@ -9,7 +9,7 @@ import { isUuid } from '../lib/ids.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
 import { readPartner } from '../partners/read.ts';
 import { sendSlowDown } from '../web/slow-down.ts';
-import { isBelow } from './below.ts';
+import { hasPathPrefix } from './path-prefix.ts';
 
 /** Answered on any host, because probes may call a node by any name. */
 const everywhere = ['/healthz', '/readyz', '/metrics'];
@@ -66,11 +66,11 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
     if (url === undefined || config.auth === 'api-key' || everywhere.includes(url)) return;
     const customerPage = customerPages.find(({ route }) => url.startsWith(route));
     // Customers' pages may have a host of their own, which serves nothing else.
-    if (hostName(request.headers.host) === payHost && (customerPage || isBelow(url, parts))) return;
+    if (hostName(request.headers.host) === payHost && (customerPage || hasPathPrefix(url, parts))) return;
 
     const owner = hostOwner(ctx.config, request.headers.host);
     if (owner === null) return;
-    const isNowhere = owner === undefined || isBelow(url, sharedOnly);
+    const isNowhere = owner === undefined || hasPathPrefix(url, sharedOnly);
     const isNew = !isNowhere && !partners.has(owner);
     if (isNew && !slugLookups.take(clientSubject(request.ip), ctx.clock.now())) return sendSlowDown(reply);
     const partner = isNowhere ? null : await partnerOf(owner);
@@ -81,7 +81,7 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
       if (!owners.has(id) && !idLookups.take(clientSubject(request.ip), ctx.clock.now())) return sendSlowDown(reply);
       if ((await ownerOf(id, customerPage.find)) !== partner.partnerId) throw refuse('not_found');
     }
-    if (isBelow(url, ['/logo']) && paramOf(request, 'slug') !== partner.slug) throw refuse('not_found');
+    if (hasPathPrefix(url, ['/logo']) && paramOf(request, 'slug') !== partner.slug) throw refuse('not_found');
   });
 }
 

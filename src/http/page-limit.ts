@@ -9,7 +9,7 @@ import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { Hold } from '../lib/concurrency/hold.ts';
 import { docsPath } from '../web/docs-path.ts';
 import { sendSlowDown } from '../web/slow-down.ts';
-import { isBelow } from './below.ts';
+import { hasPathPrefix } from './path-prefix.ts';
 
 const windowMs = 10_000;
 /** The limit of all sessions of one client together, valid or not, as a multiple of a single session's. */
@@ -39,7 +39,7 @@ export function limitPages(
   const unlimited = [...free, `${payRoute(ctx.config)}/state`, `${payRoute(ctx.config)}/events`];
   const isLimited = ({ routeOptions: { url, config } }: FastifyRequest): boolean => {
     if (url === undefined || config.auth === undefined || config.auth === 'api-key') return false;
-    return !isBelow(url, unlimited);
+    return !hasPathPrefix(url, unlimited);
   };
   const take = (request: FastifyRequest, isNowhere: boolean): boolean => {
     const [client, now] = [clientSubject(request.ip), ctx.clock.now()];

@@ -78,7 +78,7 @@ async function call(method: 'GET' | 'POST', path: string, headers: Record<string
   return { status: statusCode, location: answered.location };
 }
 
-const isBelow = (path: string, places: string[]) =>
+const hasPathPrefix = (path: string, places: string[]) =>
   places.some((place) => path === place || path.startsWith(`${place}/`));
 const open = /\/(?:sign-in|link)(?:\/|$)/;
 
@@ -111,7 +111,7 @@ test('a form sent from another site → refused, whoever is signed in', async ()
 });
 
 test('Without a session every page and form of a realm leads to signing in, or is not there', async () => {
-  const behind = (path: string) => isBelow(path, ['/portal', '/admin', '/dashboard']) && !open.test(path);
+  const behind = (path: string) => hasPathPrefix(path, ['/portal', '/admin', '/dashboard']) && !open.test(path);
   for (const [method, paths] of [
     ['GET', pages.filter(behind)],
     ['POST', forms.filter(behind)],
@@ -137,7 +137,7 @@ test('a session of one realm → opens no page or form of another', async () => 
     ['dashboard', ['portal', 'admin']],
   ] as const) {
     const behind = (path: string) =>
-      isBelow(path, [`/${signInPath}`]) && !open.test(path) && !path.endsWith('/options');
+      hasPathPrefix(path, [`/${signInPath}`]) && !open.test(path) && !path.endsWith('/options');
     for (const other of others) {
       const cookie = `${signInPath}-session=${tokens.get(`${other}-session`)}`;
       for (const path of pages.filter(behind)) assert.equal((await call('GET', path, { cookie })).status, 303, path);
@@ -150,7 +150,7 @@ test('a viewer of the portal → can change only their own sessions and passkeys
   const { partner } = await makePartner(app.db);
   const { token } = await portalPerson(app.ctx, partner.id, 'viewer');
   const own = ['/portal/sessions', '/portal/sign-out', '/portal/passkeys', '/portal/sign-in', '/portal/link'];
-  const changing = forms.filter((path) => isBelow(path, ['/portal']) && !isBelow(path, own));
+  const changing = forms.filter((path) => hasPathPrefix(path, ['/portal']) && !hasPathPrefix(path, own));
   assert.ok(changing.length > 20);
   for (const path of changing) {
     for (const mode of ['test', 'live']) {
