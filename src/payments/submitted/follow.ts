@@ -12,7 +12,7 @@ import { withinOr } from '../../lib/time.ts';
 import { findRequest } from '../../requests/read.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import type { UnsettledTransaction } from './ask-chains.ts';
-import { fits } from './fit.ts';
+import { plausiblePayment } from './plausible-payment.ts';
 import { rereadIfMissing } from './reread.ts';
 import {
   claimSubmitted,
@@ -60,7 +60,7 @@ export async function keepSubmitted(
 ): Promise<void> {
   const { chain, transaction, headNumber, state } = unsettled;
   await ctx.db.scoped(scope, async (tx) => {
-    const fit = await fits(tx, scope, request, chain, transaction);
+    const fit = await plausiblePayment(tx, scope, request, chain, transaction);
     if (!fit) return;
     await upsertSubmitted(tx, scope, {
       requestId: request.id,

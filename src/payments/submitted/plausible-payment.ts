@@ -36,7 +36,7 @@ function readMove(input: string): { to: string; value: bigint } | null {
  * @returns `micro`: the amount it would move there, null if that is known only once it is mined. Null if it does not
  * fit
  */
-export async function fits(
+export async function plausiblePayment(
   tx: Tx,
   scope: Scope,
   request: RequestRow,
