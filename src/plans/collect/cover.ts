@@ -1,7 +1,7 @@
 import { relayerAddresses } from '../../chain/relay/relay.ts';
 import type { Context } from '../../context.ts';
+import { chainOf } from '../mandates/chains.ts';
 import type { MandateRow } from '../mandates/read.ts';
-import { chainOf } from '../mandates/where.ts';
 import type { Price, Terms } from './rules.ts';
 
 /** A mandate as the rules read it. */

@@ -19,13 +19,13 @@ import {
 } from './allowance.ts';
 import { lockPayer } from './allowance-store.ts';
 import { mayAskChain } from './chain-queries.ts';
+import { type AutomaticChain, automaticChains, withContract } from './chains.ts';
 import type { PlanFactsRow } from './facts.ts';
 import { queueAgreedMail } from './mails.ts';
 import { isCount, isPayer, makeOffer, type Offer, type OfferedTerms, openOffer, termsNow } from './offer.ts';
 import { termsAsShown } from './shown.ts';
 import { readMandateSignature, type SignedFault, signatureFault } from './signed.ts';
 import { countAgreed, insertMandate, type MandateRow, type NewMandate, selectByHash, updateReplaced } from './store.ts';
-import { type AutomaticChain, automaticChains, withContract } from './where.ts';
 
 /**
  * Why nothing was agreed. `stale`: the terms are too old or have changed; `payer`: the address cannot pay; `none`:

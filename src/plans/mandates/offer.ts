@@ -9,9 +9,9 @@ import { isAddress } from '../../lib/ids.ts';
 import { currencyExponent } from '../../lib/money.ts';
 import { usableRate } from '../../rates/quote.ts';
 import { courseOf } from '../store.ts';
+import type { AutomaticChain } from './chains.ts';
 import type { PlanFactsRow } from './facts-store.ts';
 import { capMicro, offerMs, shortestIntervalSeconds, validity } from './terms.ts';
-import type { AutomaticChain } from './where.ts';
 
 /** The terms that a customer would agree to on one chain and token, whoever the payer is. */
 export type OfferedTerms = AutomaticChain & {

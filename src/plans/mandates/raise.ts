@@ -16,11 +16,11 @@ import {
 } from './allowance.ts';
 import { lockPayer } from './allowance-store.ts';
 import { mayAskChain } from './chain-queries.ts';
+import { chainOf } from './chains.ts';
 import { isCount } from './offer.ts';
 import { signatureFault } from './signed.ts';
 import { type MandateRow, selectActive, updateAllowed } from './store.ts';
 import { offerMs } from './terms.ts';
-import { chainOf } from './where.ts';
 
 type Raising = { mandate: MandateRow; order: AllowanceOrder };
 

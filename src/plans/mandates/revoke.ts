@@ -19,9 +19,9 @@ import { isUnreachable, type Scope } from '../../db/connection.ts';
 import { nestedIn } from '../../db/nested.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { retryMs } from '../rules.ts';
+import { chainOf } from './chains.ts';
 import { toMandate } from './read.ts';
 import { lockRevoke, type MandateRow, readRevokeDue, selectRevokeDue, updateRevoke } from './store.ts';
-import { chainOf } from './where.ts';
 
 const batch = { ofOne: 10, all: 100 };
 const timeoutMs = 5_000;

@@ -8,11 +8,11 @@ import { isUuid } from '../../lib/ids.ts';
 import type { PlanOf } from '../change.ts';
 import { selectPlan } from '../store.ts';
 import type { CustomersPlan } from './agree.ts';
+import { chainOf } from './chains.ts';
 import { endMandate } from './end.ts';
 import { toMandate } from './read.ts';
 import { readMandateSignature, signatureFault } from './signed.ts';
 import { type MandateRow, selectActive } from './store.ts';
-import { chainOf } from './where.ts';
 
 /** The data that a payer signs to revoke a mandate, if a wallet is available. */
 export function revocationOf(mandate: MandateRow) {
