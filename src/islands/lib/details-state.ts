@@ -16,7 +16,7 @@ function partsOf(region: ParentNode): Map<string, HTMLDetailsElement> {
  *
  * @param serverHtml the server's HTML of the old content, which shows what was open at first
  */
-export function keepUnfolded(region: Element, serverHtml: string, replace: () => void): void {
+export function keepDetailsState(region: Element, serverHtml: string, replace: () => void): void {
   const original = document.createElement('template');
   original.innerHTML = serverHtml;
   const initial = partsOf(original.content);
