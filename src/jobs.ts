@@ -23,11 +23,11 @@ import { rematchKnownTokens } from './payments/removed-tokens.ts';
 import { alarmSilentChains } from './payments/silent-chains.ts';
 import { forgetSubmitted } from './payments/submitted/follow.ts';
 import { chargeDue } from './plans/charge.ts';
-import { foreseeCharges } from './plans/collect/foresee.ts';
 import { takeLeftBehind } from './plans/collect/left-behind.ts';
 import { findOvertaken } from './plans/collect/overtaken.ts';
 import { onRemoved } from './plans/collect/removed.ts';
 import { collectDue, collectionsDue } from './plans/collect/run.ts';
+import { checkUpcomingCharges } from './plans/collect/upcoming.ts';
 import { chargeDueAt, revokeDueAt } from './plans/due.ts';
 import { endOutdated } from './plans/mandates/outdated.ts';
 import { revokeStopped } from './plans/mandates/revoke.ts';
@@ -175,7 +175,7 @@ function loopsOf(chain: ChainConfig): Loop[] {
     {
       name: `look ahead at customers' wallets on ${chain.chainId}`,
       everyMs: 10 * minute,
-      run: (ctx, signal) => foreseeCharges(ctx, chain, signal),
+      run: (ctx, signal) => checkUpcomingCharges(ctx, chain, signal),
     },
     {
       name: `follow what is relayed on ${chain.chainId}`,

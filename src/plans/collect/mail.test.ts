@@ -6,7 +6,7 @@ import { checksummed } from '../../ui/address.ts';
 import { instantText } from '../../ui/formats.ts';
 import { languages, wordsOf } from '../../ui/language.ts';
 import type { NamedPlan } from '../store.ts';
-import { aheadMail, chargeMail, type MailedReason } from './mail.ts';
+import { chargeMail, lowFundsMail, type MailedReason } from './mail.ts';
 
 const ctx = {
   config: {
@@ -61,7 +61,7 @@ test('Each mail about a charge says in each language why, what comes next and wh
       }
     }
     const dueAt = new Date('2027-02-01T00:00:00Z');
-    const ahead = aheadMail(ctx, { plan, branding, to, reason: 'balance_low', payer, dueAt });
+    const ahead = lowFundsMail(ctx, { plan, branding, to, reason: 'balance_low', payer, dueAt });
     assert.doesNotMatch(`${ahead.subject}\n${ahead.body}`, /[{}]/, language);
     assert.ok(
       ahead.body.includes(yours.balance_low) && ahead.body.includes(time(language, '2027-02-01T00:00:00Z')),

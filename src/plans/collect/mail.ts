@@ -54,7 +54,7 @@ export function chargeMail({ config }: Pick<Context, 'config'>, mail: ChargeMail
 type AheadMail = Pick<ChargeMail, 'plan' | 'branding' | 'to' | 'reason'> & { payer: string; dueAt: Date };
 
 /** Warns a customer that the next charge is likely to fail, while there is time to fix it. */
-export function aheadMail({ config }: Pick<Context, 'config'>, mail: AheadMail): NewMail {
+export function lowFundsMail({ config }: Pick<Context, 'config'>, mail: AheadMail): NewMail {
   const { plan, to, dueAt } = mail;
   const { words, merchant, heads, facts } = commonParts(mail, plan);
   const { mail: t } = chargesTexts(words);

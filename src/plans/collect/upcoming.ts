@@ -11,10 +11,10 @@ import { readMailBranding } from '../../partners/branding.ts';
 import { usableRate } from '../../rates/quote.ts';
 import { takePlanMail } from '../mail-limit.ts';
 import { lockNamedPlan } from '../store.ts';
-import { type After, type ComingRow, selectComing, updateForeseen } from './foresee-store.ts';
 import { holdingsOf } from './holdings.ts';
-import { aheadMail } from './mail.ts';
+import { lowFundsMail } from './mail.ts';
 import { isAllowed, isNewPermit, shortage } from './rules.ts';
+import { type After, selectUpcoming, type UpcomingRow, updateUpcomingChecked } from './upcoming-store.ts';
 
 /** How long before a date its customer is warned. */
 const aheadMs = 72 * hourMs;
@@ -29,7 +29,7 @@ const maxBatches = 50;
  *
  * @returns how many were checked
  */
-export async function foreseeCharges(ctx: Context, chain: ChainConfig, signal: AbortSignal): Promise<number> {
+export async function checkUpcomingCharges(ctx: Context, chain: ChainConfig, signal: AbortSignal): Promise<number> {
   if (chain.recurringContract === null) return 0;
   let checked = 0;
   let after: After | null = null;
@@ -38,7 +38,7 @@ export async function foreseeCharges(ctx: Context, chain: ChainConfig, signal: A
     const now = ctx.clock.now();
     const before = new Date(now.getTime() + aheadMs);
     const limits = { now, before, after, withoutRate, limit: maxWallets };
-    const rows: ComingRow[] = await selectComing(ctx.db.sql, chain.chainId, limits);
+    const rows: UpcomingRow[] = await selectUpcoming(ctx.db.sql, chain.chainId, limits);
     const last = rows.at(-1);
     if (!last) return checked;
     after = { dueAt: last.plan_due_at, planId: last.plan_id };
@@ -53,7 +53,7 @@ export async function foreseeCharges(ctx: Context, chain: ChainConfig, signal: A
 async function checkWallets(
   ctx: Context,
   chain: ChainConfig,
-  rows: ComingRow[],
+  rows: UpcomingRow[],
   withoutRate: Set<string>,
 ): Promise<number> {
   const now = ctx.clock.now();
@@ -80,14 +80,14 @@ async function checkWallets(
 }
 
 /** What a plan's next charge takes at today's rate; null without one. */
-function amountOf({ fiat_int, fiat_code, quote }: ComingRow, now: Date): bigint | null {
+function amountOf({ fiat_int, fiat_code, quote }: UpcomingRow, now: Date): bigint | null {
   const rate = usableRate(quote, now);
   const exponent = currencyExponent(fiat_code);
   return rate === null || exponent === null ? null : toUsdcMicro(BigInt(fiat_int), exponent, rate);
 }
 
 /** Warns a customer whose wallet will not suffice. False if another node was faster. */
-async function warnIfShort(ctx: Context, row: ComingRow, amountMicro: bigint, holdings: Holdings): Promise<boolean> {
+async function warnIfShort(ctx: Context, row: UpcomingRow, amountMicro: bigint, holdings: Holdings): Promise<boolean> {
   // A permit that was never used counts as allowance.
   const isUsable =
     row.permit_signed_at !== null &&
@@ -97,14 +97,14 @@ async function warnIfShort(ctx: Context, row: ComingRow, amountMicro: bigint, ho
   const fault = isAllowed(row) ? shortage(holdings, amountMicro, permitMicro) : 'allowance_low';
   const scope = scopeOfRow(row);
   return ctx.db.scoped(scope, async (tx: Tx) => {
-    if (!(await updateForeseen(tx, scope, row.plan_id, row.next_on))) return false;
+    if (!(await updateUpcomingChecked(tx, scope, row.plan_id, row.next_on))) return false;
     if (!fault || row.retried) return true;
     const plan = await lockNamedPlan(tx, scope, row.plan_id);
     const to = await takePlanMail(ctx, tx, scope, plan);
     if (to === null) return true;
     const branding = await readMailBranding({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, scope.partnerId);
     const mail = { plan, branding, to, reason: fault, payer: row.payer, dueAt: row.plan_due_at };
-    await queuePlanMail(ctx, tx, scope, plan.id, aheadMail(ctx, mail));
+    await queuePlanMail(ctx, tx, scope, plan.id, lowFundsMail(ctx, mail));
     return true;
   });
 }

@@ -4,7 +4,7 @@ import { charged, chargedAt } from '../mandates/read.ts';
 import type { UsableMandate } from './known-store.ts';
 
 /** A plan whose next date comes soon, with its mandate and the permit of that mandate's payer. */
-export type ComingRow = {
+export type UpcomingRow = {
   partner_id: string;
   test_mode: boolean;
   plan_id: string;
@@ -30,12 +30,12 @@ type Limits = { now: Date; before: Date; after: After | null; withoutRate: Reado
  *
  * @param limits `withoutRate`: currencies whose plans are left out
  */
-export function selectComing(
+export function selectUpcoming(
   sql: Sql,
   chainId: number,
   { now, before, after, withoutRate, limit }: Limits,
-): Promise<ComingRow[]> {
-  return sql<ComingRow[]>`
+): Promise<UpcomingRow[]> {
+  return sql<UpcomingRow[]>`
     select p.partner_id, p.test_mode, p.id as plan_id, p.fiat_int, p.fiat_code, p.next_on::text as next_on,
       p.due_at as plan_due_at, ${quoteOf(sql, sql`p.fiat_code`)} as quote, a.payer, a.token_address, a.contract_address,
       a.allowed_charges, ${charged(sql)} as charged, ${chargedAt(sql)} as charged_at,
@@ -55,7 +55,7 @@ export function selectComing(
 }
 
 /** Stores that a plan's date was checked; false if somebody was faster, or the plan has moved on. */
-export async function updateForeseen(tx: Tx, scope: Scope, planId: string, day: string): Promise<boolean> {
+export async function updateUpcomingChecked(tx: Tx, scope: Scope, planId: string, day: string): Promise<boolean> {
   const { count } = await tx`
     update plans p set foreseen_on = p.next_on
     where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode} and p.id = ${planId}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { dayMs, hourMs } from '../../src/lib/durations.ts';
 import { dayOf } from '../../src/lib/time.ts';
-import { foreseeCharges } from '../../src/plans/collect/foresee.ts';
+import { checkUpcomingCharges } from '../../src/plans/collect/upcoming.ts';
 import { checksummed } from '../../src/ui/address.ts';
 import { instantText } from '../../src/ui/formats.ts';
 import { wordsOf } from '../../src/ui/language.ts';
@@ -20,7 +20,7 @@ beforeEach(async () => {
   await of.db.sql`delete from mails`;
 });
 
-const look = () => foreseeCharges(of.ctx, of.chain, running);
+const look = () => checkUpcomingCharges(of.ctx, of.chain, running);
 const inDays = (days: number) => dayOf(new Date(of.clock.now().getTime() + days * dayMs));
 const isWarning = ({ subject }: { subject: string }) => subject.includes('check your wallet');
 const warnings = async () => [...(await of.mails())].filter(isWarning);
@@ -70,7 +70,7 @@ test('A customer who stopped the mails, or already knows that a charge is retrie
 test('Many wallets are looked at in turn; while the chain does not answer, none is passed over', async () => {
   for (let i = 0; i < 5; i++) await of.agree(await of.plan({ firstOn: inDays(1) }), await of.payer(0n));
   const down = { ...of.chain, rpcUrls: ['http://127.0.0.1:9'] };
-  assert.equal(await foreseeCharges(of.ctx, down, running), 0);
+  assert.equal(await checkUpcomingCharges(of.ctx, down, running), 0);
   const [a, b] = await Promise.all([look(), look()]);
   assert.equal(a + b, 5, 'each by one of two nodes');
   assert.equal((await warnings()).length, 5);
