@@ -4,7 +4,7 @@ import { chooseSearchPlan } from '../db/search-plan.ts';
 import { shownName } from '../db/shown-name.ts';
 import type { Fragment } from '../db/sql.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
-import { containing } from '../lib/text/like.ts';
+import { containsPattern } from '../lib/text/like-pattern.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';
 
 /** A merchant as an operator sees it. */
@@ -100,7 +100,7 @@ function matches(tx: Tx, search: string) {
   if (isNumber) return tx`m.id = ${text}`;
   if (isWallet) return tx`m.id in (select account_id from wallets where address = ${text})`;
   return tx`lower(coalesce(m.business_name, '') || E'\n' || coalesce(m.display_name, '') || E'\n' || coalesce(m.email, ''))
-      like ${containing(text)}
+      like ${containsPattern(text)}
     ${
       text.length < 3
         ? tx`and m.created_at >= coalesce(

@@ -1,7 +1,7 @@
 import { branchesOf } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
-import { containing } from '../lib/text/like.ts';
+import { containsPattern } from '../lib/text/like-pattern.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';
 import type { MerchantRow } from './store.ts';
 
@@ -63,7 +63,7 @@ async function selectFound(
   const rows = isWallet
     ? await tx<{ id: string }[]>`select account_id as id from wallets where address = ${text}`
     : await tx<{ id: string }[]>`
-        select find_merchants(${containing(text)}, ${done}::int[], ${off('partner')}::int[],
+        select find_merchants(${containsPattern(text)}, ${done}::int[], ${off('partner')}::int[],
           ${off('operator')}::int[], ${last?.at ?? null}::text::timestamptz, ${last?.id ?? null}, ${limit}) as id`;
   return rows.map(({ id }) => id);
 }

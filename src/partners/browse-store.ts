@@ -1,5 +1,5 @@
 import type { Sql } from '../db/connection.ts';
-import { containing } from '../lib/text/like.ts';
+import { containsPattern } from '../lib/text/like-pattern.ts';
 import type { Partner } from './store.ts';
 
 export type PartnerFilter = { search?: string; disabled?: boolean };
@@ -22,7 +22,7 @@ export function selectPartners(
   after: string | null,
   limit: number,
 ): Promise<ListedPartner[]> {
-  const part = containing((search ?? '').toLowerCase());
+  const part = containsPattern((search ?? '').toLowerCase());
   return sql<ListedPartner[]>`
     select id, slug, name, currency, allowed_expiry_minutes, default_expiry_minutes, disabled_at, created_at
     from partners where true

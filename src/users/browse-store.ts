@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../db/connection.ts';
 import { chooseSearchPlan } from '../db/search-plan.ts';
-import { containing } from '../lib/text/like.ts';
+import { containsPattern } from '../lib/text/like-pattern.ts';
 import type { User } from './store.ts';
 
 /** A filter of all users; an absent field does not filter. `partner` is a slug, or `operators`. */
@@ -14,7 +14,7 @@ export async function selectAllUsers(
   after: { email: string; id: string } | null,
   limit: number,
 ): Promise<ListedUser[]> {
-  const part = containing((search ?? '').toLowerCase());
+  const part = containsPattern((search ?? '').toLowerCase());
   const matches = tx`u.email like ${part}`;
   const rest = tx`true ${after === null ? tx`` : tx`and (u.email, u.id) > (${after.email}, ${after.id}::uuid)`}
     ${partner === undefined ? tx`` : partner === 'operators' ? tx`and u.partner_id is null` : tx`and u.partner_id = (select id from partners where slug = ${partner})`}`;

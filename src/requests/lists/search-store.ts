@@ -1,7 +1,7 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
 import { dayMs } from '../../lib/durations.ts';
-import { containing } from '../../lib/text/like.ts';
+import { containsPattern } from '../../lib/text/like-pattern.ts';
 import { receiptCode } from '../../lib/text/receipt-number.ts';
 import type { SearchText } from '../../lib/text/search-text.ts';
 import { fiatMeant, usdcMeant } from '../../lib/text/typed-amounts.ts';
@@ -126,9 +126,9 @@ export async function selectLooked(tx: Tx, page: Fragment, search: SearchText, m
 
 /** The condition that a request `r` contains the text, or has an amount that the text may mean. */
 function matches(tx: Tx, { text, amounts }: SearchText): Fragment {
-  const part = containing(text);
+  const part = containsPattern(text);
   const words = tx`lower(concat_ws(chr(10), r.customer_name, r.customer_email, r.memo)) like lower(${part})`;
-  const value = containing(JSON.stringify(text).slice(1, -1));
+  const value = containsPattern(JSON.stringify(text).slice(1, -1));
   // The text of the metadata is checked first, because parsing it is slow.
   const metadata = tx`r.metadata::text <> '{}' and lower(r.metadata::text) like lower(${value})
     and exists (select from json_each_text(r.metadata) e where lower(e.value) = lower(${text}))`;

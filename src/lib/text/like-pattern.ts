@@ -1,2 +1,2 @@
 /** A pattern of SQL's `like` for everything that contains the text, whose own wildcards are escaped. */
-export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+export const containsPattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
