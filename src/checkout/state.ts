@@ -4,7 +4,7 @@ import type { PaymentProgress, TransferProgress } from '../payments/proof/progre
 import { minPartMicro } from '../payments/rules.ts';
 import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
 import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
-import type { NearPayment } from '../payments/unmatched/near.ts';
+import type { NearMatch } from '../payments/unmatched/near-matches.ts';
 import type { RequestRow } from '../requests/store.ts';
 
 /** The state of a payment, for its customer. */
@@ -29,7 +29,7 @@ export type PayState =
   | { kind: 'failed' | 'replaced' | 'gone'; submitted: SubmittedTransaction }
   | { kind: 'stray'; payment: MisdirectedPayment }
   /** Almost the amount arrived, and it cannot be meant for another request. */
-  | { kind: 'near'; payment: NearPayment };
+  | { kind: 'near'; payment: NearMatch };
 
 export type PaymentFacts = {
   row: Pick<RequestRow, 'status' | 'proof_status' | 'proof_note' | 'expires_at' | 'voided_at' | 'usdc_micro'>;
@@ -90,7 +90,7 @@ function largest(transfers: TransferProgress[]): bigint {
 const sumOf = (transfers: TransferProgress[]): bigint => transfers.reduce((sum, { usdcMicro }) => sum + usdcMicro, 0n);
 
 /** The newest payment near to this request and to no other. Everybody who opens the page may see it. */
-export function likelyPayment({ near }: Pick<PaymentProgress, 'near'>): NearPayment | null {
+export function likelyPayment({ near }: Pick<PaymentProgress, 'near'>): NearMatch | null {
   return near.find(({ others }) => others === 0) ?? null;
 }
 

@@ -3,7 +3,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import type { Findings } from '../payments/findings.ts';
 import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
 import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
-import type { NearPayment } from '../payments/unmatched/near.ts';
+import type { NearMatch } from '../payments/unmatched/near-matches.ts';
 import { commonTexts } from '../texts/common.ts';
 import { type StateKind, shortAddress } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
@@ -19,7 +19,7 @@ type Wording = {
   /** Renders a transaction, with a link to its chain's explorer. */
   transaction: (chain: ChainConfig | undefined, hash: string) => Html;
   /** What the reader can do about a payment of almost the amount. */
-  near: (payment: NearPayment) => Html;
+  near: (payment: NearMatch) => Html;
   /** A sentence that says who has money that was sent by mistake. */
   misdirected: string;
 };
@@ -62,7 +62,7 @@ function submittedItem(words: Words, one: SubmittedTransaction, wording: Wording
   return { at: one.firstSeenAt, kind, title: submitted[one.state], rest: linkOf(wording, one.chainId, one.txHash) };
 }
 
-function nearItem(words: Words, payment: NearPayment, wording: Wording): FoundItem {
+function nearItem(words: Words, payment: NearMatch, wording: Wording): FoundItem {
   const { found } = commonTexts(words);
   const { chainId, usdcMicro, askedMicro, txHash, others } = payment;
   const values = {

@@ -10,7 +10,7 @@ import { undoubtedMicroOf } from '../rest.ts';
 import { minPartMicro, type Reason, restMicro, sumMicro, surpluses } from '../rules.ts';
 import { selectCandidates } from '../store.ts';
 import { keyOf, selectCounted, type TransferKey, type TransferRow } from '../transfers.ts';
-import { type NearPayment, nearPayments } from '../unmatched/near.ts';
+import { findNearMatches, type NearMatch } from '../unmatched/near-matches.ts';
 import { type ChainView, readChainView, standsFinal } from './heads.ts';
 
 /** How far one transfer has come. */
@@ -52,9 +52,9 @@ export type PaymentProgress = {
   /** The newest first, at most 20. */
   unmatched: UnmatchedProgress[];
   /**
-   * Payments that may be meant for it, judged by time and amount alone. `nearPayments` says whom they may be shown to.
+   * Payments that may be meant for it, judged by time and amount alone. `findNearMatches` says whom they may be shown to.
    */
-  near: NearPayment[];
+  near: NearMatch[];
 };
 
 /**
@@ -70,7 +70,7 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
       findRequest(tx, scope, requestId),
       selectCounted(tx, scope, requestId),
       selectCandidates(tx, scope, requestId),
-      nearPayments(tx, scope, requestId),
+      findNearMatches(tx, scope, requestId),
       selectRests(tx, scope, requestId),
       readChainView(ctx, tx, scope.testMode),
     ]),

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import type { Reason } from '../../src/payments/rules.ts';
-import { maxExamined, nearPayments } from '../../src/payments/unmatched/near.ts';
-import { selectUnmatchedMeanwhile } from '../../src/payments/unmatched/near-store.ts';
+import { findNearMatches, maxExamined } from '../../src/payments/unmatched/near-matches.ts';
+import { selectUnmatchedMeanwhile } from '../../src/payments/unmatched/near-matches-store.ts';
 import type { NewRequest } from '../../src/requests/store.ts';
 import { testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase, withoutLimits } from '../support/database.ts';
@@ -37,7 +37,7 @@ async function shop() {
   const merchant = await makeMerchant(database.db, scope);
   const ask = (exactMicro: bigint, details: Partial<NewRequest> = {}) =>
     makeRequest(database.db, scope, merchant, { exactMicro, ...details });
-  const near = (request: { id: string }, as = scope) => ctx.db.scoped(as, (tx) => nearPayments(tx, as, request.id));
+  const near = (request: { id: string }, as = scope) => ctx.db.scoped(as, (tx) => findNearMatches(tx, as, request.id));
   return {
     merchant,
     ask,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { amountsNear } from './near.ts';
+import { nearAmounts } from './near-matches.ts';
 
 const usdc = (text: string) => BigInt(Math.round(Number(text) * 1_000_000));
 
 const isNear = (paid: string, asked: string) => {
-  const { fromMicro, toMicro } = amountsNear(usdc(paid));
+  const { fromMicro, toMicro } = nearAmounts(usdc(paid));
   return fromMicro <= usdc(asked) && usdc(asked) <= toMicro;
 };
 
@@ -40,14 +40,14 @@ test('how far an amount may be away → 5 USDC or 5 %, whichever is more, to the
     ['200', '190', '210'],
     ['0.000003', '0.000002', '0.000006'],
   ] as const) {
-    assert.deepEqual(amountsNear(usdc(paid)), { fromMicro: usdc(from), toMicro: usdc(to) }, paid);
+    assert.deepEqual(nearAmounts(usdc(paid)), { fromMicro: usdc(from), toMicro: usdc(to) }, paid);
   }
 });
 
 test('whatever arrives → the same amount is near, nothing is negative, and neither is more than twice the other', () => {
   fc.assert(
     fc.property(fc.bigInt(1n, 10n ** 20n), (value) => {
-      const { fromMicro, toMicro } = amountsNear(value);
+      const { fromMicro, toMicro } = nearAmounts(value);
       assert.ok(0n < fromMicro && fromMicro <= value && value <= toMicro);
       assert.ok(value <= fromMicro * 2n && toMicro <= value * 2n);
     }),

@@ -1,10 +1,10 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { Reason } from '../rules.ts';
 import { keyOf, type TransferKey } from '../transfers.ts';
-import { countOtherRequests, selectUnmatchedMeanwhile } from './near-store.ts';
+import { countOtherRequests, selectUnmatchedMeanwhile } from './near-matches-store.ts';
 
 /** An unmatched payment that may be meant for a request, judged by time and amount alone: a hint, never a proof. */
-export type NearPayment = TransferKey & {
+export type NearMatch = TransferKey & {
   usdcMicro: bigint;
   /** What the request asks for: the rest after a partial payment. */
   askedMicro: bigint;
@@ -32,7 +32,7 @@ const feePercent = 5n;
  * amount, or rounds it. So they differ by up to 5 USDC or 5 %, whichever is more, and neither is more than twice the
  * other.
  */
-export function amountsNear(valueMicro: bigint): { fromMicro: bigint; toMicro: bigint } {
+export function nearAmounts(valueMicro: bigint): { fromMicro: bigint; toMicro: bigint } {
   const share = (valueMicro * feePercent) / 100n;
   const away = share > feeMicro ? share : feeMicro;
   const [low, half] = [valueMicro - away, (valueMicro + 1n) / 2n];
@@ -51,10 +51,10 @@ export function amountsNear(valueMicro: bigint): { fromMicro: bigint; toMicro: b
  *
  * @param requestId a request in the scope; one that is unknown, paid or `attached` has none
  */
-export async function nearPayments(tx: Tx, scope: Scope, requestId: string): Promise<NearPayment[]> {
+export async function findNearMatches(tx: Tx, scope: Scope, requestId: string): Promise<NearMatch[]> {
   const meanwhile = await selectUnmatchedMeanwhile(tx, scope, requestId, maxArrived);
   const near = meanwhile.filter(({ value, asked_micro }) => {
-    const { fromMicro, toMicro } = amountsNear(BigInt(value));
+    const { fromMicro, toMicro } = nearAmounts(BigInt(value));
     return fromMicro <= BigInt(asked_micro) && BigInt(asked_micro) <= toMicro;
   });
   const shown = near.slice(0, maxNear);
@@ -64,7 +64,7 @@ export async function nearPayments(tx: Tx, scope: Scope, requestId: string): Pro
     tx,
     scope,
     { walletAddress: first.to_address, requestId },
-    shown.map(({ value, block_time }) => ({ blockTime: block_time, ...amountsNear(BigInt(value)) })),
+    shown.map(({ value, block_time }) => ({ blockTime: block_time, ...nearAmounts(BigInt(value)) })),
     { max: maxOthers, examined: maxExamined },
   );
   return shown.map((row, i) => ({
