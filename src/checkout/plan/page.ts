@@ -15,8 +15,8 @@ import { fill } from '../../ui/language.ts';
 import { sendPage } from '../../web/layout.ts';
 import { relayOrigin } from '../../web/phone-wallets.ts';
 import { pager } from '../../web/table.ts';
-import { agreedCard, agreedFacts } from './agreed-card.ts';
 import { failedCharge, failedLines } from './failed-charge.ts';
+import { mandateCard, mandateFacts } from './mandate-card.ts';
 import type { PlanView } from './read.ts';
 import { agreeCard } from './terms-card.ts';
 
@@ -77,7 +77,7 @@ function agreementCards(ctx: Context, view: PlanView): Html {
   const { facts, mandate, words, merchant } = view;
   const { page: t } = mandateTexts(words);
   const isActive = mandate?.state === 'active';
-  if (isActive) return agreedCard(ctx, view, mandate);
+  if (isActive) return mandateCard(ctx, view, mandate);
   if (facts.state === 'ended')
     return html`${card(stateLine('ended', t.ended, t.endedRest))}${pastAgreement(ctx, view)}`;
   const byLink = card(stateLine('ended', t.byLink, fill(t.byLinkRest, { merchant })));
@@ -97,7 +97,7 @@ function pastAgreement(ctx: Context, { mandate, facts, words }: PlanView): Html 
   return card(
     stateLine('ended', t.stopped, why),
     revocation !== null && html`<p class="quiet">${revocation}</p>`,
-    html`<details><summary>${t.agreed}</summary>${agreedFacts(ctx, words, mandate)}</details>`,
+    html`<details><summary>${t.agreed}</summary>${mandateFacts(ctx, words, mandate)}</details>`,
   );
 }
 

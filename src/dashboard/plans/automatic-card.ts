@@ -30,7 +30,7 @@ export async function automaticCard(ctx: Context, words: Words, scope: Scope, pl
     agreementLine(words, mandate),
     !isActive && html`<p class="quiet">${t.show}</p>${qr(url, t.qr, t.qr)}`,
     descriptionList([
-      ...(isActive ? agreedFacts(ctx, words, mandate) : []),
+      ...(isActive ? mandateFacts(ctx, words, mandate) : []),
       [t.max, isActive ? agreedCap(words, mandate) : offeredCap(words, plan)],
       [t.pastDue, plan.after_past_due === 'end' ? form.pastDueEnd : form.pastDueLink],
     ]),
@@ -56,7 +56,7 @@ function agreementLine(words: Words, mandate: MandateRow | null): Html {
   return stateLine('waiting', t.waiting, reason === null ? t.waitingRest : `${reason} ${t.waitingRest}`);
 }
 
-function agreedFacts({ chains }: Context, words: Words, mandate: MandateRow): [name: string, value: Html | string][] {
+function mandateFacts({ chains }: Context, words: Words, mandate: MandateRow): [name: string, value: Html | string][] {
   const { merchant: t } = mandateTexts(words);
   return [
     [t.wallet, shortAddress(mandate.payer)],

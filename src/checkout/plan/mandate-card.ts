@@ -19,7 +19,7 @@ import type { PlanView } from './read.ts';
 import { agreeCard, allowanceChoice, limitFacts, placeOf } from './terms-card.ts';
 
 /** The state of automatic charges, and how to stop them. */
-export function agreedCard(ctx: Context, view: PlanView, mandate: MandateRow): Html {
+export function mandateCard(ctx: Context, view: PlanView, mandate: MandateRow): Html {
   const { words, merchant, facts } = view;
   const { page: t } = mandateTexts(words);
   const next = facts.state === 'active' && facts.next_on !== null ? startOf(facts.next_on) : null;
@@ -34,7 +34,7 @@ export function agreedCard(ctx: Context, view: PlanView, mandate: MandateRow): H
     )}
     ${card(
       html`<h2>${t.agreed}</h2>`,
-      agreedFacts(ctx, words, mandate),
+      mandateFacts(ctx, words, mandate),
       raise(ctx, view, mandate),
       onChain(ctx, view, mandate),
     )}
@@ -47,7 +47,7 @@ export function agreedCard(ctx: Context, view: PlanView, mandate: MandateRow): H
 }
 
 /** What was agreed, as facts. */
-export function agreedFacts(ctx: Context, words: Words, mandate: MandateRow): Html {
+export function mandateFacts(ctx: Context, words: Words, mandate: MandateRow): Html {
   const { page: t } = mandateTexts(words);
   const allowed = mandate.allowed_charges;
   return descriptionList([
