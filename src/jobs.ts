@@ -1,4 +1,4 @@
-import { noteEnds } from './audit/note-ends.ts';
+import { anchorLogs } from './audit/anchor.ts';
 import { forgetDays } from './auth/day-count.ts';
 import { startWatching } from './chain/reader/watcher.ts';
 import { relayDue } from './chain/relay/due.ts';
@@ -148,7 +148,7 @@ const loops: Loop[] = [
   { name: 'disable dead endpoints', everyMs: minute, run: disableDead },
   { name: 'analyse grown tables', everyMs: 15 * second, run: ({ db }) => analyzeGrown(db) },
   { name: 'create partitions for delivery attempts', everyMs: 360 * minute, run: createPartitions },
-  { name: 'note the ends of audit logs', everyMs: 360 * minute, run: noteEnds },
+  { name: 'note the ends of audit logs', everyMs: 360 * minute, run: anchorLogs },
 ];
 
 /** The loops of a chain. Each chain has its own, so that a slow chain does not delay others. */

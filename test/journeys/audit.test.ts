@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import type { Actor, AuditEntry } from '../../src/audit/actions.ts';
-import { noteEnds } from '../../src/audit/note-ends.ts';
+import { anchorLogs } from '../../src/audit/anchor.ts';
 import { readLog } from '../../src/audit/read.ts';
 import { verifyChains } from '../../src/audit/verify.ts';
 import { audit, noPartner, theService, withAudit } from '../../src/audit/write.ts';
@@ -307,7 +307,7 @@ test('an audit log cut off at its end → its check passes, but its end differs 
   for (let i = 1; i <= 5; i++) await append(partner.id, String(i));
   const lines: { ends?: { log: string; rows: string; hash: string }[] }[] = [];
   const log = pino({ level: 'silent' }, { write: (line) => lines.push(JSON.parse(line)) });
-  assert.ok((await noteEnds({ ...app.ctx, log, config: testConfig({ sandbox: false }) })) > 0);
+  assert.ok((await anchorLogs({ ...app.ctx, log, config: testConfig({ sandbox: false }) })) > 0);
   const noted = lines.flatMap(({ ends = [] }) => ends).find((end) => end.log === partner.id);
   assert.equal(noted?.rows, '5');
   const kept = noted?.hash ?? '';

@@ -11,7 +11,7 @@ const perLine = 100;
  *
  * @returns how many ends were written
  */
-export async function noteEnds(ctx: Pick<Context, 'db' | 'log' | 'config'>): Promise<number> {
+export async function anchorLogs(ctx: Pick<Context, 'db' | 'log' | 'config'>): Promise<number> {
   const log = ctx.config.sandbox ? ctx.log : ctx.log.child({}, { level: 'info' });
   let noted = 0;
   let line: { log: string; rows: string; hash: string }[] = [];
