@@ -1,5 +1,5 @@
 import { outsideTrails } from '../trail.ts';
-import { missedTurn } from './missed-turn.ts';
+import { turnTimeout } from './turn-timeout.ts';
 
 /** Limits of groups, and the work they do. If `together` returns undefined, each item of the group runs alone. */
 export type GroupOptions<Item, Answer> = {
@@ -106,7 +106,7 @@ export class Groups<Item, Answer> {
     const late = performance.now() - this.#options.maxWaitMs;
     const after = this.#waiting.findIndex(({ since }) => since >= late);
     for (const { turn } of this.#waiting.splice(0, after < 0 ? this.#waiting.length : after)) {
-      turn.reject(missedTurn());
+      turn.reject(turnTimeout());
     }
   }
 

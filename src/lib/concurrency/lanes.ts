@@ -1,4 +1,4 @@
-import { missedTurn } from './missed-turn.ts';
+import { turnTimeout } from './turn-timeout.ts';
 
 /** The work of one key: how much of it runs, and what waits. */
 type Lane = { running: number; waiting: Set<() => void> };
@@ -79,7 +79,7 @@ export class Lanes {
       waiting.delete(go);
       if (waiting.size === 0) this.#ready.delete(lane);
       if (waiting.size === 0 && lane.running === 0) this.#lanes.delete(key);
-      reject(missedTurn());
+      reject(turnTimeout());
     };
     const timer = this.#maxWaitMs === null ? undefined : setTimeout(giveUp, this.#maxWaitMs);
     waiting.add(go);
