@@ -11,7 +11,7 @@ import type { PortalCall } from './route.ts';
 import { sendPortal } from './shell.ts';
 
 /** Turns a refusal `not_found` into null; rethrows everything else. */
-export function orNull(error: unknown): null {
+export function nullIfNotFound(error: unknown): null {
   if (error instanceof Refusal && error.code === 'not_found') return null;
   throw error;
 }
@@ -32,7 +32,7 @@ export async function sendOtherMode(
 ): Promise<FastifyReply> {
   const { words, mode, user, reply } = call;
   const other = mode === 'test' ? 'live' : 'test';
-  const isThere = may(user, 'read', other) && (await read(userScope(user, other)).catch(orNull)) !== null;
+  const isThere = may(user, 'read', other) && (await read(userScope(user, other)).catch(nullIfNotFound)) !== null;
   if (!isThere) throw refuse('not_found');
   const { otherMode: t } = portalTexts(words);
   return sendPortal(ctx, reply, call, {

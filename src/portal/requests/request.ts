@@ -29,7 +29,7 @@ import { expiryFact, requestStatusBadge } from '../../web/request-status.ts';
 import { lookUpForm } from '../../web/transaction-report.ts';
 import { listDeliveries } from '../../webhooks/delivery-log.ts';
 import { portalEventsPath } from '../live.ts';
-import { orNull, sendOtherMode } from '../other-mode.ts';
+import { nullIfNotFound, sendOtherMode } from '../other-mode.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { shownDelivery } from '../webhooks/url.ts';
@@ -45,7 +45,7 @@ export function requestDetail(pages: PortalPages, ctx: Context): void {
   pages.page({ url: `${listPath}/:request_id`, permission: 'read' }, async (call) => {
     const { words, mode, reply } = call;
     const id = call.param('request_id').toLowerCase();
-    const known = await readAll(ctx, call, id).catch(orNull);
+    const known = await readAll(ctx, call, id).catch(nullIfNotFound);
     if (!known) return sendOtherMode(ctx, call, `${listPath}/${id}`, (other) => readRequest(ctx.db, other, id));
     const { row } = known.history;
     return sendPortal(ctx, reply, call, {
