@@ -4,9 +4,9 @@ import { isAway, type Log, type Rpc, RpcError } from '../rpc.ts';
 import { firstRange, nextRange, paidBy, transferTopic } from './blocks.ts';
 import { digestOf, nextReported, noteCompared, type Range, type Reading } from './comparison.ts';
 import { watchedTransfers } from './find.ts';
-import { hostsAtLimit, type ReportedLog, setAside } from './left-out.ts';
 import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
+import { hostsAtLimit, type ReportedLog, setAside } from './set-aside.ts';
 import { type Cursor, selectBlocks } from './store.ts';
 
 /** How long the operator is told of logs that were left out. */
