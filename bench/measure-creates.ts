@@ -1,7 +1,7 @@
 import { openOwner, usualWaits } from '../src/db/connection.ts';
 import { accessOf } from '../src/db/logins.ts';
-import { groupsAtOnce } from '../src/requests/together.ts';
-import { maxTogether } from '../src/requests/together-store.ts';
+import { groupsAtOnce } from '../src/requests/grouped-creates.ts';
+import { maxGroupSize } from '../src/requests/grouped-creates-store.ts';
 import { startChild } from './child.ts';
 import { clients, countingRows, httpArm, manyClients, names, pgbenchArm } from './creates.ts';
 import type { Comparison, Finding } from './figure.ts';
@@ -44,7 +44,7 @@ export async function measureCreates(stage: Stage, pairs: Pair[], { shows = fals
     http: ofHttp('http', clients),
     httpOfMany: ofHttp('httpOfMany', manyClients),
     alone: ofSql('alone', alone),
-    together: ofSql('together', together, { creates: maxTogether, repeating: groupsAtOnce }),
+    together: ofSql('together', together, { creates: maxGroupSize, repeating: groupsAtOnce }),
     yardstick: ofBare('yardstick', clients),
     yardstickOfMany: ofBare('yardstickOfMany', manyClients),
   };

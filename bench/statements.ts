@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Context } from '../src/context.ts';
 import type { Sql } from '../src/db/connection.ts';
 import { buildServer } from '../src/http/server.ts';
-import { maxTogether } from '../src/requests/together-store.ts';
+import { maxGroupSize } from '../src/requests/grouped-creates-store.ts';
 import { idOf, prefixOf, shape } from './fixtures.ts';
 
 /** A statement that a create sends to the database, verbatim, with its parameters. */
@@ -70,13 +70,13 @@ async function capture(ctx: Context, keys: string[]): Promise<{ alone: Statement
       const { sent, made } = await record(all);
       for (const one of sent) {
         const members = membersOf(one, made);
-        if (members.length === maxTogether) return { ...statements, together: { ...one, made: members } };
+        if (members.length === maxGroupSize) return { ...statements, together: { ...one, made: members } };
       }
     }
   } finally {
     await app.close();
   }
-  throw new Error(`in ${maxTries} tries no ${maxTogether} creates went together`);
+  throw new Error(`in ${maxTries} tries no ${maxGroupSize} creates went together`);
 }
 
 /** The creates that a statement stores, in its order. */
@@ -113,7 +113,7 @@ function expression(value: unknown, known: Map<string, string>, place = 0): stri
 const variablesOf = (place: number) => [
   place === 0
     ? `\\set partner0 random(0, ${shape.partners - 1})`
-    : `\\set partner${place} (:partner0 + ${place * Math.floor(shape.partners / maxTogether)}) % ${shape.partners}`,
+    : `\\set partner${place} (:partner0 + ${place * Math.floor(shape.partners / maxGroupSize)}) % ${shape.partners}`,
   `\\set key${place} :partner${place} + ${shape.partners} * random(0, ${shape.keys / shape.partners - 1})`,
   `\\set merchant${place} :partner${place} + ${shape.partners} * random(0, ${shape.merchants / shape.partners - 1})`,
   `\\set amount${place} random(100, 99999)`,

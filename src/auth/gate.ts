@@ -30,7 +30,7 @@ export type Caller = {
  * - `made`: turns the created row into facts.
  */
 export type Facts = { columns: Fragment } & (
-  | { join: Fragment; made(row: Record<string, unknown>): object; together?: Together }
+  | { join: Fragment; made(row: Record<string, unknown>): object; together?: RunInGroup }
   | { join?: never; made?: never; together?: never }
 );
 
@@ -39,7 +39,7 @@ export type Facts = { columns: Fragment } & (
  *
  * @param alone counts the call in a statement of its own
  */
-export type Together = (
+export type RunInGroup = (
   call: GateCall,
   rule: GateRule,
   alone: () => Promise<GateRow | undefined>,

@@ -9,10 +9,10 @@ import { keepNewest } from '../lib/keep-newest.ts';
 import { modeOf } from '../lib/mode.ts';
 import { createRequest } from './create.ts';
 import { type ReadFacts, requestCreateFacts } from './create-facts-store.ts';
+import { GroupedCreates } from './grouped-creates.ts';
 import { type CreateFacts, planCreate } from './plan-create.ts';
 import { isIdempotencyKey } from './rules.ts';
 import { assumedRequest, type PlannedRequest, type ShownRequest } from './store.ts';
-import { Creates } from './together.ts';
 
 type Merchant = NonNullable<CreateFacts['merchant']>;
 type Known = { caller: Caller; merchant: Merchant };
@@ -29,12 +29,12 @@ const maxKept = 10_000;
  * if nothing has changed. So a change on any node counts at the next call, and most creates query the database once.
  */
 export class Assumptions {
-  readonly #creates: Creates;
+  readonly #creates: GroupedCreates;
   readonly #callers = new Map<string, Caller>();
   readonly #merchants = new Map<string, Merchant>();
 
   constructor(ctx: Context) {
-    this.#creates = new Creates(ctx);
+    this.#creates = new GroupedCreates(ctx);
   }
 
   /** What the gate's statement does for a create: store by assumptions, or read the data for a decision. */

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { keyHashes } from '../../src/auth/api-keys.ts';
-import { passTogether } from '../../src/auth/gate-together.ts';
+import { passGateAsGroup } from '../../src/auth/gate-group.ts';
 import { connect, type Sql, type Tx } from '../../src/db/connection.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { buildServer } from '../../src/http/server.ts';
+import { storedAsGroup } from '../../src/requests/grouped-creates-store.ts';
 import type { Assumed } from '../../src/requests/store.ts';
-import { storedTogether } from '../../src/requests/together-store.ts';
 import type { Situation } from '../support/api/changed.ts';
 import { type Api, startApi } from '../support/api/client.ts';
 import { type Call, create, remembered, sendAll, several, type Told, watchCreates } from '../support/api/together.ts';
@@ -95,11 +95,11 @@ const assumedOf = (one: Situation, more?: Partial<Assumed['request']>): Assumed 
 const rule = { endpoint: 'requests.create', perMinute: 1_000_000, scope: 'requests:write' } as const;
 /** The statement that stores a group, without a server. */
 const store = (sql: Sql | Tx, all: { key: string; assumed: Assumed }[]) =>
-  passTogether(
+  passGateAsGroup(
     sql as Sql,
     rule,
     all.map(({ key }) => ({ hashes: keyHashes(testSecrets, key), owner: null })),
-    storedTogether(
+    storedAsGroup(
       sql as Sql,
       all.map(({ assumed }) => assumed),
     ),

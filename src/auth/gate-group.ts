@@ -23,7 +23,7 @@ const maxLockMs = 100;
  * `key.may`
  * @returns for each call the row that its own statement would have returned
  */
-export async function passTogether(
+export async function passGateAsGroup(
   sql: Sql,
   { endpoint, perMinute, scope }: GateRule,
   calls: GateCall[],

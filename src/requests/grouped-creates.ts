@@ -1,12 +1,12 @@
-import type { GateCall, GateRow, GateRule, Together } from '../auth/gate.ts';
-import { passTogether } from '../auth/gate-together.ts';
+import type { GateCall, GateRow, GateRule, RunInGroup } from '../auth/gate.ts';
+import { passGateAsGroup } from '../auth/gate-group.ts';
 import type { Context } from '../context.ts';
 import { sqlState } from '../db/connection.ts';
 import { Groups } from '../lib/concurrency/groups.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { traced } from '../lib/trace.ts';
+import { maxGroupSize, storedAsGroup } from './grouped-creates-store.ts';
 import type { Assumed } from './store.ts';
-import { maxTogether, storedTogether } from './together-store.ts';
 
 type Create = { call: GateCall; rule: GateRule; assumed: Assumed };
 
@@ -24,9 +24,9 @@ const maxBehindMs = 1_000;
 const maxWaitMs = 10_000;
 
 /** Stores the creates of one process that are decided by what it remembers: alone, or together under load. */
-export class Creates {
+export class GroupedCreates {
   readonly #groups = new Groups<Create, GateRow | undefined>({
-    ...{ maxItems: maxTogether, atOnce: groupsAtOnce, few, patienceMs, maxBehindMs, maxWaitMs },
+    ...{ maxItems: maxGroupSize, atOnce: groupsAtOnce, few, patienceMs, maxBehindMs, maxWaitMs },
     together: (creates) =>
       traced(
         () => ({
@@ -45,7 +45,7 @@ export class Creates {
   }
 
   /** How the gate counts and stores a create that is decided. */
-  together(assumed: Assumed): Together {
+  together(assumed: Assumed): RunInGroup {
     const { partnerId, testMode } = assumed.caller.scope;
     return (call, rule, alone) => {
       // At an unknown host nothing is counted or stored.
@@ -62,7 +62,7 @@ export class Creates {
     const { sql } = this.#ctx.db;
     const [calls, all] = [creates.map(({ call }) => call), creates.map(({ assumed }) => assumed)];
     try {
-      return await passTogether(sql, rule, calls, storedTogether(sql, all));
+      return await passGateAsGroup(sql, rule, calls, storedAsGroup(sql, all));
     } catch (error) {
       const state = sqlState(error);
       if (state === undefined || unknownEnd.test(state)) throw error;

@@ -4,15 +4,15 @@ import type { Fragment } from '../db/sql.ts';
 import type { Assumed } from './store.ts';
 
 /** How many requests one statement creates at most. */
-export const maxTogether = 16;
+export const maxGroupSize = 16;
 
 /**
- * The table of those requests of one mode that are stored, for `passTogether`: each where everything is as assumed, as
+ * The table of those requests of one mode that are stored, for `passGateAsGroup`: each where everything is as assumed, as
  * `assumedRequest` does it for one.
  *
  * @param all each of another partner, in the order of their calls
  */
-export function storedTogether(sql: Sql, all: Assumed[]): Fragment {
+export function storedAsGroup(sql: Sql, all: Assumed[]): Fragment {
   const of = <T extends string | number | Buffer | null>(value: (one: Assumed) => T) => all.map(value);
   const partners = of(({ caller }) => caller.scope.partnerId);
   const testMode = all[0]?.caller.scope.testMode ?? true;
