@@ -7,6 +7,7 @@ import { type ErrorCode, type FieldFault, refuse, refuseFields } from '../errors
 import { within } from '../lib/time.ts';
 import { type ApiBody, judgeBody, type UnreadBody } from './api-body.ts';
 import { clientOf } from './client.ts';
+import { FairShares } from './fair-shares.ts';
 import {
   type Caller,
   type Facts,
@@ -18,7 +19,6 @@ import {
   passGate,
 } from './gate.ts';
 import { KeyOwners } from './key-owners.ts';
-import { Shares } from './share.ts';
 import { coerceQuery, compileCheck, compileQueryCheck } from './validate.ts';
 
 /** A call that has passed the gate. */
@@ -61,14 +61,14 @@ export type ApiRoute<F extends object> = GateRule & {
   handle(call: ApiCall<F>): Promise<ApiAnswer>;
 };
 
-type Callers = { shares: Shares; owners: KeyOwners };
+type Callers = { shares: FairShares; owners: KeyOwners };
 /** All endpoints that use the same connections share one. */
 const known = new WeakMap<Context['db'], Callers>();
 
 function callersOf(app: FastifyInstance, ctx: Context): Callers {
   const before = known.get(ctx.db);
   if (before) return before;
-  const callers = { shares: new Shares(), owners: new KeyOwners(ctx) };
+  const callers = { shares: new FairShares(), owners: new KeyOwners(ctx) };
   known.set(ctx.db, callers);
   app.addHook('preClose', async () => callers.owners.end());
   return callers;

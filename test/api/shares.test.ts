@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Shares } from '../../src/auth/share.ts';
+import { FairShares } from '../../src/auth/fair-shares.ts';
 import { refuse } from '../../src/errors.ts';
 import { type Answer, send } from '../support/api/client.ts';
 import { startWithPools } from '../support/app.ts';
@@ -91,7 +91,7 @@ test('creates of many keys of a partner that this node sees for the first time, 
 });
 
 test('a key that nobody has → refused without its call; whose key it is, is looked up once', async () => {
-  const shares = new Shares();
+  const shares = new FairShares();
   const call = { keyHash: 'key', endpoint: 'create', deadline: Number.POSITIVE_INFINITY };
   const unknown = async () => Promise.reject(refuse('unauthorized'));
   const mustNot = async () => assert.fail('it was called');
@@ -101,7 +101,7 @@ test('a key that nobody has → refused without its call; whose key it is, is lo
 });
 
 test('a call whose client was answered while it waited → is not begun', async () => {
-  const shares = new Shares();
+  const shares = new FairShares();
   let begun = 0;
   const work = async () => ++begun;
   const call = { keyHash: 'key', endpoint: 'create', findPartner: async () => 'partner' };

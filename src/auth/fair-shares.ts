@@ -22,7 +22,7 @@ export type WaitingCall = {
 };
 
 /** Shares the connections of the API among its callers. A call that waits for its turn holds none. */
-export class Shares {
+export class FairShares {
   readonly #ofKeys = new Lanes(maxOfKey);
   readonly #ofPartners = new Lanes(maxOfPartner);
   readonly #partners = new Map<string, string>();
