@@ -7,9 +7,9 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { dayMs } from '../lib/durations.ts';
 import { modeOf } from '../lib/mode.ts';
 import { isSameTransfer, keyOf, lockTransfer, writeTransferKey } from '../payments/transfers.ts';
+import { allocateRefund } from './allocate.ts';
 import { lookUpRefund, type RefundLookup } from './lookup.ts';
 import { claimRefunds, type DueRefund, deleteReplaced, isReplaced, postponeRefund } from './queue-store.ts';
-import { shareRefund } from './share.ts';
 import {
   lockGroup,
   type RefundState,
@@ -112,7 +112,7 @@ async function settle(tx: Tx, scope: Scope, seen: [Seen, ...Seen[]], now: Date):
     return updateRefundedMicro(tx, scope, group, nothing);
   }
   const rows = await selectGroup(tx, scope, group, common.minedIn);
-  const micros = shareRefund(
+  const micros = allocateRefund(
     common.movedMicro,
     rows.map(({ usdc_micro }) => ({ usdcMicro: BigInt(usdc_micro) })),
   );
@@ -228,7 +228,7 @@ async function shareOfLate(
   const rows = await selectGroup(tx, scope, group, minedIn, 'with cancelled');
   const isOwn = (other: Parameters<typeof keyOf>[0]) => isSameTransfer(keyOf(other), keyOf(row));
   const all = row.state === 'replaced' ? [...rows.filter((other) => !isOwn(other)), row] : rows;
-  const micros = shareRefund(
+  const micros = allocateRefund(
     movedMicro,
     all.map(({ usdc_micro }) => ({ usdcMicro: BigInt(usdc_micro) })),
   );

@@ -24,9 +24,9 @@ import {
   writeTransferKey,
 } from '../payments/transfers.ts';
 import { findRequest } from '../requests/read.ts';
+import { allocateRefund } from './allocate.ts';
 import { type ExpectedRefund, lookUpRefund, type RefundLookup } from './lookup.ts';
 import { refundObstacle } from './obstacle.ts';
-import { shareRefund } from './share.ts';
 import {
   insertRefund,
   isGroupFull,
@@ -293,6 +293,6 @@ async function sharesWith(
     .map((row) => ({ key: keyOf(row), usdcMicro: BigInt(row.usdc_micro), own: false }))
     .filter(({ key }) => !isSameTransfer(key, own.key));
   const all = [...others, { ...own, own: true }];
-  const shares = shareRefund(movedMicro, all);
+  const shares = allocateRefund(movedMicro, all);
   return all.map(({ key, own: isOwn }, index) => ({ key, own: isOwn, micro: shares[index] ?? 0n }));
 }

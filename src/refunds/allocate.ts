@@ -8,7 +8,7 @@ export type Refundable = { usdcMicro: bigint };
  *
  * @returns micro units for each; 0n for one that is not covered
  */
-export function shareRefund(movedMicro: bigint, payments: readonly Refundable[]): bigint[] {
+export function allocateRefund(movedMicro: bigint, payments: readonly Refundable[]): bigint[] {
   let leftMicro = movedMicro;
   const shares = payments.map(({ usdcMicro }, index) => {
     const micro = usdcMicro <= leftMicro ? usdcMicro : index === 0 ? leftMicro : 0n;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { shareRefund } from './share.ts';
+import { allocateRefund } from './allocate.ts';
 
 const share = (moved: bigint, ...due: bigint[]) =>
-  shareRefund(
+  allocateRefund(
     moved,
     due.map((usdcMicro) => ({ usdcMicro })),
   );
