@@ -1,5 +1,5 @@
 import { anchorLogs } from './audit/anchor.ts';
-import { forgetDays } from './auth/day-count.ts';
+import { deletePastDays } from './auth/daily-quota.ts';
 import { startWatching } from './chain/reader/watcher.ts';
 import { relayDue } from './chain/relay/due.ts';
 import { followRelays, liveMsOf } from './chain/relay/follow.ts';
@@ -134,7 +134,7 @@ const loops: Loop[] = [
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },
   { name: 'encrypt mails', everyMs: 10 * minute, run: encryptMails },
-  { name: 'forget counts of past days', everyMs: 10 * minute, run: forgetDays },
+  { name: 'forget counts of past days', everyMs: 10 * minute, run: deletePastDays },
   { name: 'forget submitted transactions', everyMs: 10 * minute, run: forgetSubmitted },
   { name: 'find missing receipts', everyMs: 2 * minute, run: sweepReceipts },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },

@@ -4,7 +4,7 @@ import type { Scope, Sql } from '../db/connection.ts';
 import { type Fragment, list } from '../db/sql.ts';
 import { refuse } from '../errors.ts';
 import { isWellFormedKey, keyHashes, type ScopeName } from './api-keys.ts';
-import { countedUp } from './count.ts';
+import { countedUp } from './calls-per-minute.ts';
 import { type HostOwner, hostOwner } from './host.ts';
 import { refuseUnknownKey } from './missing-secret-key.ts';
 import { scopeOf } from './scope.ts';

@@ -1,6 +1,12 @@
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
-import { type MaxToPerson, personSubject, takeOfDay, takeOfPerson, takeTogether } from '../auth/day-count.ts';
+import {
+  type RecipientQuota,
+  recipientSubject,
+  takeAllOrNone,
+  takeDailyQuota,
+  takeRecipientQuota,
+} from '../auth/daily-quota.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
@@ -27,7 +33,7 @@ export type ProfileChange = { accountId: string; typed: Typed; notice: Omit<NewM
  */
 const maxEmailChanges = 10;
 /** How many such mails a day one mailbox is sent: whoever can become one merchant can become many. */
-const maxNotices: MaxToPerson = { ofPartner: 50, ofMerchant: maxEmailChanges };
+const maxNotices: RecipientQuota = { ofPartner: 50, ofMerchant: maxEmailChanges };
 
 /**
  * Changes a merchant's profile. If its e-mail address changes, the earlier address is notified.
@@ -74,12 +80,12 @@ function mayLeave(
   scope: Scope,
   { accountId, left }: { accountId: string; left: string },
 ): Promise<boolean> {
-  const person = personSubject(config, scope, mailboxOf(left));
-  return takeTogether(
+  const person = recipientSubject(config, scope, mailboxOf(left));
+  return takeAllOrNone(
     tx,
     async (inner) =>
-      (await takeOfDay(inner, scope, 'email_change', { subject: accountId, max: maxEmailChanges })) &&
-      takeOfPerson(inner, scope, 'email_change_mail', { accountId, person, max: maxNotices }),
+      (await takeDailyQuota(inner, scope, 'email_change', { subject: accountId, max: maxEmailChanges })) &&
+      takeRecipientQuota(inner, scope, 'email_change_mail', { accountId, person, max: maxNotices }),
   );
 }
 

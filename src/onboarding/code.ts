@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type MaxToPerson, personSubject, takeOfPerson } from '../auth/day-count.ts';
+import { type RecipientQuota, recipientSubject, takeRecipientQuota } from '../auth/daily-quota.ts';
 import type { Context } from '../context.ts';
 import { hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, matchesAnyKey, newest, type SecretKey } from '../lib/encrypt.ts';
@@ -20,7 +20,7 @@ const maxAttempts = 5;
  * How many codes a day are sent to one mailbox. A partner may name anybody's address for any number of merchants, and
  * whoever has a link can request codes again and again.
  */
-const codesPerDay: MaxToPerson = { ofPartner: 50, ofMerchant: 10 };
+const codesPerDay: RecipientQuota = { ofPartner: 50, ofMerchant: 10 };
 /** For how long a browser in which the code was entered need not enter it again. */
 export const passMs = hourMs;
 
@@ -54,8 +54,8 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
       throw new MerchantRefusal('email_code_just_sent');
     }
     if (alive && alive.attempts >= maxAttempts) throw new MerchantRefusal('email_code_exhausted');
-    const person = personSubject(ctx.config, scope, mailboxOf(recipient));
-    if (!(await takeOfPerson(tx, scope, 'onboarding_code', { accountId: row.id, person, max: codesPerDay }))) {
+    const person = recipientSubject(ctx.config, scope, mailboxOf(recipient));
+    if (!(await takeRecipientQuota(tx, scope, 'onboarding_code', { accountId: row.id, person, max: codesPerDay }))) {
       throw new MerchantRefusal('email_code_too_often');
     }
     const expiresAt = new Date(now.getTime() + codeMs);

@@ -1,4 +1,4 @@
-import { type MaxToPerson, personSubject, takeOfPerson } from '../auth/day-count.ts';
+import { type RecipientQuota, recipientSubject, takeRecipientQuota } from '../auth/daily-quota.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { mailboxOf } from '../lib/text/email.ts';
@@ -8,7 +8,7 @@ import type { PlanRow } from './store.ts';
  * How many mails a day one mailbox is sent about plans. Nobody has proved that it is a customer's, and whoever can
  * become one merchant can become many.
  */
-export const maxPlanMails: MaxToPerson = { ofPartner: 200, ofMerchant: 100 };
+export const maxPlanMails: RecipientQuota = { ofPartner: 200, ofMerchant: 100 };
 
 /**
  * Takes one of the mails that a merchant, and its partner, may send to the mailbox of a plan's customer in a day.
@@ -24,9 +24,9 @@ export async function takePlanMail(
 ): Promise<string | null> {
   const to = plan.customer_email;
   if (to === null || plan.mails_stopped_at !== null) return null;
-  const person = personSubject(config, scope, mailboxOf(to));
+  const person = recipientSubject(config, scope, mailboxOf(to));
   const counted = { accountId: plan.account_id, person, max: maxPlanMails };
-  if (await takeOfPerson(tx, scope, 'plan_mail', counted)) return to;
+  if (await takeRecipientQuota(tx, scope, 'plan_mail', counted)) return to;
   log.warn({ plan_id: plan.id }, 'a customer was not mailed about a plan: too many were sent to this address today');
   return null;
 }

@@ -1,6 +1,6 @@
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
-import { countCall } from '../auth/count.ts';
+import { countCall } from '../auth/calls-per-minute.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { minuteMs } from '../lib/durations.ts';

@@ -1,4 +1,10 @@
-import { type MaxToPerson, personSubject, takeOfDay, takeOfPerson, takeTogether } from '../auth/day-count.ts';
+import {
+  type RecipientQuota,
+  recipientSubject,
+  takeAllOrNone,
+  takeDailyQuota,
+  takeRecipientQuota,
+} from '../auth/daily-quota.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { withLatinDigits } from '../lib/text/digits.ts';
@@ -9,7 +15,7 @@ import type { Channel } from './store.ts';
  * How many receipts a customer is sent in a day. A merchant names addresses and numbers that nobody has proved to be a
  * customer's, and can pay its own requests again and again; whoever can become one merchant can become many.
  */
-const toPerson: Record<Channel, MaxToPerson> = {
+const toPerson: Record<Channel, RecipientQuota> = {
   mail: { ofPartner: 200, ofMerchant: 50 },
   phone: { ofPartner: 40, ofMerchant: 10 },
 };
@@ -51,11 +57,11 @@ export async function takeReceipt(
   const customers = channel === 'mail' ? [mailboxOf(to)] : phonesOf(to);
   const max = toPerson[channel];
   // Two texts may hold the same numbers, in any order: all take them in the same one, so none waits for another's.
-  const people = customers.map((customer) => personSubject(config, scope, customer)).sort();
-  return takeTogether(tx, async (inner) => {
+  const people = customers.map((customer) => recipientSubject(config, scope, customer)).sort();
+  return takeAllOrNone(tx, async (inner) => {
     for (const person of people) {
-      if (!(await takeOfPerson(inner, scope, `receipt_${channel}`, { accountId, person, max }))) return false;
+      if (!(await takeRecipientQuota(inner, scope, `receipt_${channel}`, { accountId, person, max }))) return false;
     }
-    return channel === 'mail' || takeOfDay(inner, scope, 'messages', { subject: accountId, max: maxMessages });
+    return channel === 'mail' || takeDailyQuota(inner, scope, 'messages', { subject: accountId, max: maxMessages });
   });
 }

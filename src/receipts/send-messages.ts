@@ -1,4 +1,4 @@
-import { takeOfDay } from '../auth/day-count.ts';
+import { takeDailyQuota } from '../auth/daily-quota.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
@@ -81,7 +81,7 @@ async function countOrDrop(
   requestId: string,
   message: Parameters<typeof takeReceipt>[3],
 ): Promise<boolean> {
-  if (!(await takeOfDay(tx, scope, 'message', { subject: requestId, max: 1 }))) return true;
+  if (!(await takeDailyQuota(tx, scope, 'message', { subject: requestId, max: 1 }))) return true;
   if (await takeReceipt(ctx, tx, scope, message)) return true;
   await updateDone(tx, scope, requestId, 'phone');
   return false;

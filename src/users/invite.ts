@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { noPartner, withAudit } from '../audit/write.ts';
-import { countCall } from '../auth/count.ts';
-import { personSubject, takeOfDay } from '../auth/day-count.ts';
+import { countCall } from '../auth/calls-per-minute.ts';
+import { recipientSubject, takeDailyQuota } from '../auth/daily-quota.ts';
 import { hostAddress } from '../auth/host.ts';
 import type { Role } from '../auth/roles.ts';
 import { storeInvitation } from '../auth/sign-in-link.ts';
@@ -88,6 +88,6 @@ export async function inviteUser(
 }
 
 function mayMail({ config }: Pick<Context, 'config'>, tx: Tx, team: Scope, email: string): Promise<boolean> {
-  const subject = personSubject(config, team, mailboxOf(email));
-  return takeOfDay(tx, team, 'user_invitation', { subject, max: invitationsOfMailbox });
+  const subject = recipientSubject(config, team, mailboxOf(email));
+  return takeDailyQuota(tx, team, 'user_invitation', { subject, max: invitationsOfMailbox });
 }

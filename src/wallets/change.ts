@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
-import { takeOfDay } from '../auth/day-count.ts';
+import { takeDailyQuota } from '../auth/daily-quota.ts';
 import {
   makeWalletMessage,
   proveMessage,
@@ -132,7 +132,7 @@ export async function changeWallet(
     for (const signed of messages) {
       if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
     }
-    if (!(await takeOfDay(tx, scope, 'wallet_change', { subject: accountId, max: maxChanges }))) {
+    if (!(await takeDailyQuota(tx, scope, 'wallet_change', { subject: accountId, max: maxChanges }))) {
       throw new MerchantRefusal('changed_too_often');
     }
     await claim(accountId, newWallet.address, now);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import type { Client } from '../auth/client.ts';
-import { takeOfDay } from '../auth/day-count.ts';
+import { takeDailyQuota } from '../auth/daily-quota.ts';
 import type { OwnHost } from '../auth/host.ts';
 import { refuseUnknownLink } from '../auth/missing-secret-key.ts';
 import { scopeOfWalletChange } from '../auth/scope.ts';
@@ -101,7 +101,7 @@ export async function startRecovery(
     if (earlier?.state === 'signed') throw new MerchantRefusal('recovery_signed');
     // Starts by operators are not counted, so that a partner cannot prevent them.
     const counted = { subject: accountId, max: maxStarts };
-    if (actor.kind === 'partner_user' && !(await takeOfDay(tx, scope, 'recovery_start', counted))) {
+    if (actor.kind === 'partner_user' && !(await takeDailyQuota(tx, scope, 'recovery_start', counted))) {
       throw new MerchantRefusal('too_many_attempts');
     }
     if (earlier) await updateStopped(tx, scope, earlier.id, 'cancelled', now);

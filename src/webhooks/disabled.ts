@@ -1,5 +1,5 @@
 import { audit, theService } from '../audit/write.ts';
-import { takeOfDay } from '../auth/day-count.ts';
+import { takeDailyQuota } from '../auth/daily-quota.ts';
 import { hostAddress } from '../auth/host.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
@@ -91,7 +91,7 @@ export async function queueDisabledNotice(ctx: Context, tx: Tx, row: Disabled): 
   const contact = await selectContact(tx, partner_id);
   if (!contact?.email) return;
   const scope = scopeOfRow(row);
-  if (!(await takeOfDay(tx, scope, 'webhook_disabled', { subject: mode, max: maxNotices }))) {
+  if (!(await takeDailyQuota(tx, scope, 'webhook_disabled', { subject: mode, max: maxNotices }))) {
     ctx.log.warn({ partner_id, test_mode }, 'a partner was not mailed of its endpoint: it was mailed too often today');
     return;
   }

@@ -1,6 +1,6 @@
 import type { Actor } from '../audit/actions.ts';
 import { audit, theService, withAudit } from '../audit/write.ts';
-import { countCall } from '../auth/count.ts';
+import { countCall } from '../auth/calls-per-minute.ts';
 import { FormRepeated } from '../auth/form-repeated.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Config } from '../config.ts';

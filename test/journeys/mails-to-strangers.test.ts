@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Actor } from '../../src/audit/actions.ts';
 import { theService } from '../../src/audit/write.ts';
-import { personSubject, takeOfDay, takeOfPerson } from '../../src/auth/day-count.ts';
+import { recipientSubject, takeDailyQuota, takeRecipientQuota } from '../../src/auth/daily-quota.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
 import { mailboxOf } from '../../src/lib/text/email.ts';
 import { createShell } from '../../src/merchants/create.ts';
@@ -208,11 +208,11 @@ test('Profiles of many merchants that take somebody’s address and leave it →
 });
 
 test('Plans of many merchants of a partner › mail one address so many times a day, and no merchant’s use up the others’', async () => {
-  const person = personSubject(app.ctx.config, scope, mailboxOf('planned@example.org'));
+  const person = recipientSubject(app.ctx.config, scope, mailboxOf('planned@example.org'));
   await app.db.scoped(scope, async (tx) => {
     for (let n = 0; n < maxPlanMails.ofPartner - 10; n++) {
       const counted = { accountId: `merchant ${n}`, person, max: maxPlanMails };
-      assert.equal(await takeOfPerson(tx, scope, 'plan_mail', counted), true);
+      assert.equal(await takeRecipientQuota(tx, scope, 'plan_mail', counted), true);
     }
   });
   const mails = async () => (await app.db.sql`select from mails where recipient ilike 'pl%anned%@example.org'`).length;
@@ -256,7 +256,7 @@ test('One merchant’s link asks for codes again and again → ten a day, and th
 
 test('daily limits count over all nodes; a partner that has used up its own does not stop an operator’s recovery', async () => {
   const count = (action: string, subject: string) =>
-    app.db.scoped(scope, (tx) => takeOfDay(tx, scope, action, { subject, max: 10 }));
+    app.db.scoped(scope, (tx) => takeDailyQuota(tx, scope, action, { subject, max: 10 }));
   const { id, account } = await makeOnboarded(app.ctx, scope, { email: 'shared@example.com' });
   // The count of another node.
   for (let n = 0; n < 10; n++) await count('email_change', id);

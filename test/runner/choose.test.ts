@@ -21,7 +21,7 @@ test('unit tests start nothing: the rules beside their files, and no test of an 
     unit.filter((file) => /^test\/(?:api|pages|payments|service)\//.test(file) || needsDatabase(file)),
     [],
   );
-  assert.equal(isUnit('src/auth/count.test.ts'), false, 'it counts in a database');
+  assert.equal(isUnit('src/auth/calls-per-minute.test.ts'), false, 'it counts in a database');
 });
 
 test('stock › tests of API, journeys and payments, but those whose statements others send; they can be named', () => {

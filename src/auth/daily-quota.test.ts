@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { testDatabase } from '../../test/support/database.ts';
 import { makePartner } from '../../test/support/fixtures.ts';
 import { connect, type Database, type Scope } from '../db/connection.ts';
-import { forgetDays, takeOfDay, takeOfPerson } from './day-count.ts';
+import { deletePastDays, takeDailyQuota, takeRecipientQuota } from './daily-quota.ts';
 
 describe('what is limited to so many a day', () => {
   let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -26,7 +26,7 @@ describe('what is limited to so many a day', () => {
     const take = (n: number) => {
       const of = n % 4 < 2 ? scope : live;
       const counted = { subject: 'a merchant', max: 10 };
-      return (nodes[n % 2] as Database).scoped(of, (tx) => takeOfDay(tx, of, 'wallet_change', counted));
+      return (nodes[n % 2] as Database).scoped(of, (tx) => takeDailyQuota(tx, of, 'wallet_change', counted));
     };
     assert.equal(granted(await Promise.all(Array.from({ length: 24 }, (_, n) => take(n)))), 10);
     await tomorrow();
@@ -36,7 +36,7 @@ describe('what is limited to so many a day', () => {
   const takeFor = (accountId: string, person = 'somebody', of = scope) =>
     database.db.scoped(of, (tx) => {
       const max = { ofPartner: 20, ofMerchant: 15 };
-      return takeOfPerson(tx, of, 'receipt_mail', { accountId, person, max });
+      return takeRecipientQuota(tx, of, 'receipt_mail', { accountId, person, max });
     });
   const takeMany = async (accountId: string, times: number, person?: string) => {
     const taken: boolean[] = [];
@@ -58,7 +58,7 @@ describe('what is limited to so many a day', () => {
   test('many merchants at once on two nodes → a person is sent exactly as many as there are', async () => {
     const take = (n: number) =>
       (nodes[n % 2] as Database).scoped(scope, (tx) =>
-        takeOfPerson(tx, scope, 'receipt_mail', {
+        takeRecipientQuota(tx, scope, 'receipt_mail', {
           accountId: `merchant ${n}`,
           person: 'crowded',
           max: { ofPartner: 20, ofMerchant: 15 },
@@ -70,11 +70,11 @@ describe('what is limited to so many a day', () => {
   test('what is refused or fails afterwards › uses up nothing', async () => {
     const counted = { subject: 'failing', max: 1 };
     const failing = database.db.scoped(scope, async (tx) => {
-      assert.equal(await takeOfDay(tx, scope, 'wallet_change', counted), true);
+      assert.equal(await takeDailyQuota(tx, scope, 'wallet_change', counted), true);
       throw new Error('refused');
     });
     await assert.rejects(failing, /refused/);
-    assert.equal(await database.db.scoped(scope, (tx) => takeOfDay(tx, scope, 'wallet_change', counted)), true);
+    assert.equal(await database.db.scoped(scope, (tx) => takeDailyQuota(tx, scope, 'wallet_change', counted)), true);
   });
 
   test('counts of days past are deleted, all of them in one pass; those of yesterday and today stay', async () => {
@@ -83,7 +83,7 @@ describe('what is limited to so many a day', () => {
       insert into day_counters
       select ${scope.partnerId}, (now() at time zone 'UTC')::date - days, 'receipt_mail', n::text, 1
       from unnest('{0,1,2,40}'::int[]) days, generate_series(1, 700) n`;
-    assert.equal(await forgetDays(database, new AbortController().signal), 1400);
+    assert.equal(await deletePastDays(database, new AbortController().signal), 1400);
     const [left] = await database.db.sql`
       select count(*)::int as count, (now() at time zone 'UTC')::date - min(day) as oldest from day_counters`;
     assert.deepEqual(left, { count: 1400, oldest: 1 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { testDatabase } from '../../test/support/database.ts';
-import { countCall } from './count.ts';
+import { countCall } from './calls-per-minute.ts';
 
 describe('counting calls', () => {
   let database: Awaited<ReturnType<typeof testDatabase>>;

@@ -14,7 +14,7 @@ const today = (tx: Tx) => tx`(clock_timestamp() at time zone 'UTC')::date`;
  * @param subject whose: the id of a merchant or request
  * @returns false when the limit is reached
  */
-export async function takeOfDay(
+export async function takeDailyQuota(
   tx: Tx,
   scope: Scope,
   action: string,
@@ -29,19 +29,19 @@ export async function takeOfDay(
 }
 
 /** How many messages one person may be sent a day, by all merchants of a partner together and by each of them. */
-export type MaxToPerson = { ofPartner: number; ofMerchant: number };
+export type RecipientQuota = { ofPartner: number; ofMerchant: number };
 
 /**
  * The same for messages from a merchant to one person. A merchant leaves the partner's other merchants as many as it
  * has used itself, so no merchant alone can use up what a person may be sent.
  *
- * @param person as `personSubject` names it
+ * @param person as `recipientSubject` names it
  */
-export async function takeOfPerson(
+export async function takeRecipientQuota(
   tx: Tx,
   scope: Scope,
   action: string,
-  { accountId, person, max }: { accountId: string; person: string; max: MaxToPerson },
+  { accountId, person, max }: { accountId: string; person: string; max: RecipientQuota },
 ): Promise<boolean> {
   const own = `${accountId} ${person}`;
   // Locked in this order by everybody: the person's count first.
@@ -67,7 +67,7 @@ export async function takeOfPerson(
  *
  * @param take false when a limit is reached
  */
-export async function takeTogether(tx: Tx, take: (inner: Tx) => Promise<boolean>): Promise<boolean> {
+export async function takeAllOrNone(tx: Tx, take: (inner: Tx) => Promise<boolean>): Promise<boolean> {
   const usedUp = new Error('used up');
   try {
     await tx.savepoint(async (inner) => {
@@ -81,14 +81,14 @@ export async function takeTogether(tx: Tx, take: (inner: Tx) => Promise<boolean>
 }
 
 /** Names a person's mailbox or phone number in the counters, without revealing it to readers of the database. */
-export function personSubject({ secretKeys }: Config, { partnerId }: Scope, address: string): string {
+export function recipientSubject({ secretKeys }: Config, { partnerId }: Scope, address: string): string {
   return keyedHash(newest(secretKeys), 'day-count', `${partnerId} ${address}`).toString('base64url', 0, 16);
 }
 
 const batchSize = 1000;
 
 /** Loop: deletes the counts of past days. Returns how many. */
-export function forgetDays({ db }: Pick<Context, 'db'>, signal: AbortSignal): Promise<number> {
+export function deletePastDays({ db }: Pick<Context, 'db'>, signal: AbortSignal): Promise<number> {
   return rowsInBatches(signal, batchSize, async () => {
     // Yesterday's may still be written by a transaction that began before midnight.
     const { count } = await db.sql`
