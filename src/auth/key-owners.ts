@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { Refusal, refuse } from '../errors.ts';
 import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
-import { Gathered } from '../lib/concurrency/gathered.ts';
+import { Batcher } from '../lib/concurrency/batcher.ts';
 import { Hold } from '../lib/concurrency/hold.ts';
 import { type NamedKey, partnersOfKeys } from './gate.ts';
 import { MissingSecretKey, refuseUnknownKey } from './missing-secret-key.ts';
@@ -15,13 +15,13 @@ const windowMs = 10_000;
  */
 export class KeyOwners {
   readonly #ctx: Context;
-  readonly #lookups: Gathered<NamedKey, string | null>;
+  readonly #lookups: Batcher<NamedKey, string | null>;
   readonly #unknown: AttemptLimit;
   readonly #hold = new Hold();
 
   constructor(ctx: Context) {
     this.#ctx = ctx;
-    this.#lookups = new Gathered(
+    this.#lookups = new Batcher(
       (keys) => partnersOfKeys(ctx.db.sql, keys),
       () => refuse('unavailable'),
     );

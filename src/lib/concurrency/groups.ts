@@ -32,7 +32,7 @@ type Turn<Answer> = { answer: Promise<Answer | undefined>; end: () => void };
 /**
  * Runs work that arrives at the same time in groups. Work that finds nothing under way runs alone, at once. Otherwise
  * it waits, and then runs together with other waiting work. The items of a group belong to different owners, none of
- * whom has other work under way. So no group waits for a lock that an owner's other work holds. (`Gathered` is for
+ * whom has other work under way. So no group waits for a lock that an owner's other work holds. (`Batcher` is for
  * questions that lock nothing, so it needs no owners and runs nothing alone.)
  */
 export class Groups<Item, Answer> {

@@ -5,7 +5,7 @@ type Asked<Q, A> = { question: Q; deadline: number } & Pick<PromiseWithResolvers
  * next one. So however many ask, only these rounds are under way, and nobody waits for more than two of them as long as
  * one round can take all questions.
  */
-export class Gathered<Q, A> {
+export class Batcher<Q, A> {
   readonly #askAll: (questions: Q[]) => Promise<A[]>;
   readonly #late: () => Error;
   readonly #maxRounds: number;

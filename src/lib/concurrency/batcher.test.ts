@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Gathered } from './gathered.ts';
+import { Batcher } from './batcher.ts';
 
 const always = Number.POSITIVE_INFINITY;
 
 /** One whose rounds wait until the test ends them. */
 function held(max: { rounds: number; ofRound: number }) {
   const rounds: Array<{ questions: number[] } & PromiseWithResolvers<string[]>> = [];
-  const gathered = new Gathered<number, string>(
+  const gathered = new Batcher<number, string>(
     (questions) => {
       const round = { questions, ...Promise.withResolvers<string[]>() };
       rounds.push(round);
@@ -21,7 +21,7 @@ function held(max: { rounds: number; ofRound: number }) {
   return { gathered, rounds, answer };
 }
 
-test('Gathered › questions while rounds are under way → answered together in the next round, up to its maximum', async () => {
+test('Batcher › questions while rounds are under way → answered together in the next round, up to its maximum', async () => {
   const { gathered, rounds, answer } = held({ rounds: 2, ofRound: 3 });
   const all = [1, 2, 3, 4, 5, 6].map((n) => gathered.ask(n, always));
   assert.deepEqual(
@@ -41,7 +41,7 @@ test('Gathered › questions while rounds are under way → answered together in
   assert.equal(await all[5], 'answer 6');
 });
 
-test('Gathered › a round fails → its own questions fail, and the next round runs', async () => {
+test('Batcher › a round fails → its own questions fail, and the next round runs', async () => {
   const { gathered, rounds, answer } = held({ rounds: 1, ofRound: 10 });
   const [first, second] = [gathered.ask(1, always), gathered.ask(2, always)];
   rounds[0]?.reject(new Error('away'));
