@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { Refusal, refuse } from '../errors.ts';
 import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { Batcher } from '../lib/concurrency/batcher.ts';
-import { Hold } from '../lib/concurrency/hold.ts';
+import { Tarpit } from '../lib/concurrency/tarpit.ts';
 import { type NamedKey, partnersOfKeys } from './gate.ts';
 import { MissingSecretKey, refuseUnknownKey } from './missing-secret-key.ts';
 
@@ -17,7 +17,7 @@ export class KeyOwners {
   readonly #ctx: Context;
   readonly #lookups: Batcher<NamedKey, string | null>;
   readonly #unknown: AttemptLimit;
-  readonly #hold = new Hold();
+  readonly #hold = new Tarpit();
 
   constructor(ctx: Context) {
     this.#ctx = ctx;

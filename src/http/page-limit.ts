@@ -6,7 +6,7 @@ import { payRoute } from '../checkout/paths.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
-import { Hold } from '../lib/concurrency/hold.ts';
+import { Tarpit } from '../lib/concurrency/tarpit.ts';
 import { docsPath } from '../web/docs-path.ts';
 import { sendSlowDown } from '../web/slow-down.ts';
 import { hasPathPrefix } from './path-prefix.ts';
@@ -49,7 +49,7 @@ export function limitPages(
     const session = createHash('sha256').update(shown).digest('base64url');
     return sessions.take(`${client} ${session}`, now) && allSessions.take(client, now);
   };
-  const hold = new Hold();
+  const hold = new Tarpit();
   app.addHook('preClose', async () => hold.end());
   app.addHook('onRequest', async (request, reply) => {
     const isNowhere = leadsNowhere(request);

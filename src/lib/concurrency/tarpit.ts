@@ -5,7 +5,7 @@ const holdMs = 1_000;
 const maxHeld = 1_000;
 
 /** Delays refusals by a second, to slow down a program that retries at once. */
-export class Hold {
+export class Tarpit {
   readonly #ending = new AbortController();
   #held = 0;
 

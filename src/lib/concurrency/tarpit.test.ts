@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { Hold } from './hold.ts';
+import { Tarpit } from './tarpit.ts';
 
 test('Hold › a thousand wait → each for a second, and further ones not at all; once it has ended → nobody waits', async () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
-    const hold = new Hold();
+    const hold = new Tarpit();
     let released = 0;
     const all = Array.from({ length: 1_000 }, () => hold.wait().then(() => released++));
     await hold.wait();
