@@ -1,8 +1,8 @@
-import { branchesOf } from '../db/branches.ts';
 import type { Sql, Tx } from '../db/connection.ts';
 import { chooseSearchPlan } from '../db/search-plan.ts';
 import { shownName } from '../db/shown-name.ts';
 import type { Fragment } from '../db/sql.ts';
+import { unionBranches } from '../db/union-branches.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { containsPattern } from '../lib/text/like-pattern.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';
@@ -70,7 +70,7 @@ export async function selectAllMerchants(
         ${shownName(tx)} as name,
         m.email, m.wallet_address, m.onboarded_at, m.terms_version, m.terms_accepted_at, m.disabled_by_partner,
         m.disabled_by_operator, m.created_at
-      from (${branchesOf(tx, modesApart(tx, filter, own), tx`order by created_at desc, id desc limit ${limit}`)}) m
+      from (${unionBranches(tx, modesApart(tx, filter, own), tx`order by created_at desc, id desc limit ${limit}`)}) m
       join partners p on p.id = m.partner_id order by m.created_at desc, m.id desc`.execute(),
   ]);
   return rows;

@@ -1,5 +1,5 @@
-import { branchesOf } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import { unionBranches } from '../db/union-branches.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { containsPattern } from '../lib/text/like-pattern.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';
@@ -38,11 +38,11 @@ export async function selectBrowsedMerchants(
   const ids = search === undefined ? null : await selectFound(tx, search.toLowerCase(), states, last, limit);
   const rest = tx`${own} ${last ? tx`and (m.created_at, m.id) < (${last.at}::text::timestamptz, ${last.id})` : tx``}`;
   const place = tx`order by created_at desc, id desc limit ${limit}`;
-  if (ids === null) return tx<MerchantRow[]>`${branchesOf(tx, statesApart(tx, states, rest), place)}`;
+  if (ids === null) return tx<MerchantRow[]>`${unionBranches(tx, statesApart(tx, states, rest), place)}`;
   // Found merchants are read first: in the list's order, the planner could read all others before them.
   return tx<MerchantRow[]>`
     with named as materialized (select m.* from merchants m where ${own} and m.id = any(${ids}::uuid[]))
-    ${branchesOf(tx, statesApart(tx, states, rest, tx`named`), place)}`;
+    ${unionBranches(tx, statesApart(tx, states, rest, tx`named`), place)}`;
 }
 
 /** The last merchant of the previous page. `at` is its time as the database writes it, in full precision. */

@@ -1,7 +1,7 @@
-import { branchesOf } from '../db/branches.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { setIdleTimeout } from '../db/idle-timeout.ts';
 import { identifiers, type Statement, type Tag } from '../db/sql.ts';
+import { unionBranches } from '../db/union-branches.ts';
 import { quoteOf } from '../rates/quote.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';
 
@@ -88,7 +88,11 @@ export function selectMerchants(sql: Tag, scope: Scope, filter: MerchantFilter):
   };
   const own = sql`m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode}`;
   const { limit, offset } = filter;
-  const list = branchesOf(sql, statesApart(sql, states, own), sql`order by created_at, id limit ${offset + limit + 1}`);
+  const list = unionBranches(
+    sql,
+    statesApart(sql, states, own),
+    sql`order by created_at, id limit ${offset + limit + 1}`,
+  );
   return sql<MerchantView[]>`
     with partner as materialized (select slug, name from partners where id = ${scope.partnerId})
     select m.*, p.slug as home_portal, p.name as partner_name

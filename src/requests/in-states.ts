@@ -1,6 +1,6 @@
-import { branchesOf } from '../db/branches.ts';
 import type { Scope } from '../db/connection.ts';
 import type { Fragment, Tag } from '../db/sql.ts';
+import { unionBranches } from '../db/union-branches.ts';
 import { hasTimeLeft, isPast } from './expiry.ts';
 import type { RequestRow } from './store.ts';
 
@@ -55,5 +55,5 @@ export function inStates(
     const past = sql`select r.* from requests r where ${inScope} and ${isPast(sql)} offset 0`;
     branches.push(sql`select ${columns} from (${past}) r where true ${where}`);
   }
-  return branchesOf(sql, branches, place);
+  return unionBranches(sql, branches, place);
 }

@@ -1,6 +1,6 @@
-import { branchesOf } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
+import { unionBranches } from '../db/union-branches.ts';
 import { isUuid } from '../lib/ids.ts';
 import { attemptsOfPage } from './attempt-partitions.ts';
 import type { DeliveryRow, DeliveryState } from './store.ts';
@@ -58,7 +58,7 @@ export async function selectBrowsedDeliveries(
   const branches = state ? branchesOfState(tx, state).map((branch) => tx`${own} and ${branch}`) : [own];
   const place = tx`order by created_at desc, id desc limit ${limit}`;
   return tx<BrowsedDelivery[]>`
-    with page as materialized (${branchesOf(tx, branches, place)}),
+    with page as materialized (${unionBranches(tx, branches, place)}),
     lasts as materialized (
       select distinct on (a.delivery_id) a.delivery_id, a.started_at, a.status_code, a.error, a.duration_ms
       from webhook_attempts a where ${attemptsOfPage(tx, scope)}

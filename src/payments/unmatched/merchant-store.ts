@@ -1,6 +1,6 @@
-import { branchesOf } from '../../db/branches.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { constant, type Fragment } from '../../db/sql.ts';
+import { unionBranches } from '../../db/union-branches.ts';
 import { isRefunded } from '../../requests/refunded.ts';
 import type { TransferRow } from '../transfers.ts';
 
@@ -52,7 +52,7 @@ export function selectAttachable(
       select * from requests where ${own} and account_id = ${transfer.account_id} and status = ${status}
         and proof_status = 'none'`,
   );
-  const newest = branchesOf(tx, inState, tx`order by created_at desc limit ${constant(maxLooked)}`);
+  const newest = unionBranches(tx, inState, tx`order by created_at desc limit ${constant(maxLooked)}`);
   // The named request is read first, behind an optimisation fence; otherwise the planner could walk an index of all the
   // merchant's requests.
   const named = tx`

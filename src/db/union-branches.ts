@@ -6,7 +6,7 @@ import type { Fragment, Tag } from './sql.ts';
  *
  * @param place the clause that orders and limits the list: `order by … limit …`
  */
-export function branchesOf(sql: Tag, branches: Fragment[], place: Fragment): Fragment {
+export function unionBranches(sql: Tag, branches: Fragment[], place: Fragment): Fragment {
   const list = branches.map((branch) => sql`(${branch} ${place})`);
   return sql`select * from (${list.reduce((all, branch) => sql`${all} union all ${branch}`)}) list ${place}`;
 }
