@@ -1,5 +1,5 @@
-import { limitPartners } from './by-partner.ts';
 import type { Connections, Database } from './connection.ts';
+import { limitConnectionsPerPartner } from './partner-connections.ts';
 
 /**
  * The connections of a process, separated by use, so that heavy page traffic and busy loops cannot take the API's
@@ -27,7 +27,7 @@ export function openPools(open: (connections: Connections) => Database, readsApa
     ...{ api, loops },
     // The users, exports and customers of a few partners leave the others a connection. Calls of the API have shares by
     // key.
-    pages: limitPartners(pages, connections.pages.scoped, readsApart),
+    pages: limitConnectionsPerPartner(pages, connections.pages.scoped, readsApart),
     close: async () => {
       await Promise.all([api.close(), pages.close(), loops.close()]);
     },

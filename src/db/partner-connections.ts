@@ -10,7 +10,7 @@ import { type Database, usualWaits } from './connection.ts';
  * @param connections how many there are
  * @param readsApart whether as many others, to a standby, are there for what only reads
  */
-export function limitPartners(db: Database, connections: number, readsApart: boolean): Database {
+export function limitConnectionsPerPartner(db: Database, connections: number, readsApart: boolean): Database {
   const makeLanes = () => new Lanes(Math.floor(connections / 2), connections, usualWaits.queue * 1000);
   const lanes = makeLanes();
   const readers = readsApart ? makeLanes() : lanes;
