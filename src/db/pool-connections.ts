@@ -6,7 +6,7 @@ import { cutOff } from './listen.ts';
 import type { PoolOptions, Watching } from './pool.ts';
 import { sendOver } from './query.ts';
 import type { Row, Rows, Sendable } from './sql.ts';
-import { watched } from './watched.ts';
+import { tracedStatement } from './traced-statement.ts';
 
 /** A connection for one piece of work, and whether its session was cleared before. */
 export type Acquired = { client: pg.PoolClient; wasCleared: boolean };
@@ -92,7 +92,7 @@ export class PoolConnections {
     this.#watching.observer?.(session, statement);
     const clock = this.#open.get(client) as AnswerClock;
     const sending = { maxKept: this.#maxPrepared, ahead, clock, pool: this.#watching };
-    return watched(statement, session, this.#watching.onSlow, () =>
+    return tracedStatement(statement, session, this.#watching.onSlow, () =>
       sendOver(client, statement, sending).catch(throwLost),
     );
   }

@@ -5,8 +5,8 @@ import { PoolConnections } from './pool-connections.ts';
 import { runAlone, runStatement } from './run-statement.ts';
 import { runTransaction } from './run-transaction.ts';
 import { type Fragment, type Sendable, type Statement, type Tag, tagOf } from './sql.ts';
+import type { SlowStatement } from './traced-statement.ts';
 import type { Transaction } from './transaction.ts';
-import type { SlowStatement } from './watched.ts';
 
 /**
  * How long statements wait, in seconds: for a free connection of the pool, for a new connection, and for the answer.

@@ -17,7 +17,7 @@ function beginningOf({ text }: Sendable): string {
  * Sends a statement as a step of the current trail. An error says which statement of which session failed, so that a
  * line of our log leads to the line in the server's log.
  */
-export function watched<T>(
+export function tracedStatement<T>(
   statement: Sendable,
   session: number,
   onSlow: ((slow: SlowStatement) => void) | null,
