@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { lockForProof } from '../requests/proof.ts';
-import { reserveRestAmount } from '../requests/rest.ts';
+import { reserveRestAmount } from '../requests/reserved-rests.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { decide } from './decide.ts';
 import { Decisions } from './decisions.ts';

@@ -1,6 +1,6 @@
 import type { RequestRow } from '../requests/store.ts';
 import { type ChainView, needsCrossCheck, standsFinal } from './proof/heads.ts';
-import { restToReserve, undoubtedMicroOf } from './rest.ts';
+import { restToReserve, undoubtedMicroOf } from './reserve-rest.ts';
 import { type Applicability, canApply, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
 import { toTransfer } from './store.ts';
 import { isSameRow, type TransferRow } from './transfers.ts';

@@ -3,7 +3,7 @@ import type { RemovedTransfer } from '../chain/reader/removed.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { detachProof, lockForProof } from '../requests/proof.ts';
 import { upsertKeptBinding } from './kept-binding-store.ts';
-import { reserveRest } from './rest.ts';
+import { reserveRest } from './reserve-rest.ts';
 import { sumMicro } from './rules.ts';
 import { updateRematch } from './store.ts';
 import { selectCounted } from './transfers.ts';

@@ -8,7 +8,7 @@ import { matchPending } from '../../src/payments/match.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { updateUnconfirmedAlarm } from '../../src/payments/proof/unconfirmed-alarm.ts';
 import { verifyFinal } from '../../src/payments/proof/verify.ts';
-import { undoubtedMicroOf } from '../../src/payments/rest.ts';
+import { undoubtedMicroOf } from '../../src/payments/reserve-rest.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import type { TransferRow } from '../../src/payments/transfers.ts';
 import { findMisdirected } from '../../src/payments/unmatched/misdirected.ts';

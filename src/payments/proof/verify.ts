@@ -12,7 +12,7 @@ import { batchSize, reportBatch } from '../batches/report.ts';
 import { completeProofs } from '../complete.ts';
 import type { HeldRequest } from '../decide.ts';
 import { countDenials, postpone, postponeBriefly, postponeYoung, selectUnsettled } from '../queue-store.ts';
-import { reserveRest } from '../rest.ts';
+import { reserveRest } from '../reserve-rest.ts';
 import { isDoubted, lockTransfers, updateFinals, updateRematch } from '../store.ts';
 import { keyOf, selectCounted, type TransferRow, writeTransferKey } from '../transfers.ts';
 import { type CrossCheck, crossCheck, emptyCrossCheck } from './cross-check.ts';

@@ -1,5 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
-import { reserveRestAmount } from '../requests/rest.ts';
+import { reserveRestAmount } from '../requests/reserved-rests.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { restMicro, sumMicro } from './rules.ts';
 import { isDoubted } from './store.ts';
