@@ -23,10 +23,10 @@ import { rematchKnownTokens } from './payments/removed-tokens.ts';
 import { alarmSilentChains } from './payments/silent-chains.ts';
 import { forgetSubmitted } from './payments/submitted/follow.ts';
 import { chargeDue } from './plans/charge.ts';
-import { takeLeftBehind } from './plans/collect/left-behind.ts';
 import { findOvertaken } from './plans/collect/overtaken.ts';
 import { onRemoved } from './plans/collect/removed.ts';
 import { collectDue, collectionsDue } from './plans/collect/run.ts';
+import { moveStranded } from './plans/collect/stranded.ts';
 import { checkUpcomingCharges } from './plans/collect/upcoming.ts';
 import { chargeDueAt, revokeDueAt } from './plans/due.ts';
 import { endOutdated } from './plans/mandates/outdated.ts';
@@ -127,7 +127,7 @@ const loops: Loop[] = [
   },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
   { name: 'match payments in tokens that are back', everyMs: 10 * minute, run: rematchKnownTokens },
-  { name: 'take charges that a removed chain left behind', everyMs: 10 * minute, run: takeLeftBehind },
+  { name: 'take charges that a removed chain left behind', everyMs: 10 * minute, run: moveStranded },
   { name: 'watch the reading of chains', everyMs: minute, run: alarmSilentChains },
   { name: 'watch what waits for secret keys', everyMs: minute, run: alarmMissingKeys },
   { name: 'index metadata', everyMs: minute, run: indexMetadata },

@@ -7,8 +7,8 @@ import { type Hex, toHex } from '../../src/chain/rpc.ts';
 import { localSigner, type RelayerSigner } from '../../src/config/relayer.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/lib/durations.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
-import { takeLeftBehind } from '../../src/plans/collect/left-behind.ts';
 import { collectDue } from '../../src/plans/collect/run.ts';
+import { moveStranded } from '../../src/plans/collect/stranded.ts';
 import { toMandate } from '../../src/plans/mandates/read.ts';
 import { sendTransaction, signCall, transferCall } from '../../src/sandbox/wallet.ts';
 import { idleChain } from '../support/app.ts';
@@ -474,12 +474,12 @@ test('A charge waits for a chain that was removed, and its customer agrees on an
   // As if the mandate and the charge were on a chain that was removed since.
   await of.db.sql`update collections set chain_id = 31999 where state = 'waiting'`;
   await of.db.sql`update mandates set chain_id = 31999 where plan_id = ${plan.id}`;
-  assert.equal(await takeLeftBehind(of.ctx), 0, 'the chain may come back');
+  assert.equal(await moveStranded(of.ctx), 0, 'the chain may come back');
   await of.db.sql`update mandates set state = 'replaced', ended_at = now() where plan_id = ${plan.id}`;
   await of.agree(plan, await of.payer(50_000_000n));
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['waiting', null, 0]);
-  assert.equal(await takeLeftBehind(of.ctx), 1);
+  assert.equal(await moveStranded(of.ctx), 1);
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['charged', null, 0]);
 });
@@ -507,7 +507,7 @@ test('A charge waits for a chain that was removed, and its mandate has ended →
     where plan_id = ${plan.id}`;
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['waiting', null, 0]);
-  assert.equal(await takeLeftBehind(of.ctx), 1);
+  assert.equal(await moveStranded(of.ctx), 1);
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['asked', 'no_mandate', 0]);
   const [request] = await of.requests(plan);

@@ -167,7 +167,7 @@ export async function updatePaymentRemoved(
  *
  * @returns how many were moved
  */
-export async function updateLeftBehind(
+export async function updateStranded(
   { sql }: Database,
   { isTest, chainIds, now }: { isTest: boolean; chainIds: readonly number[]; now: Date },
 ): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { notifyQueue } from '../../db/changes.ts';
 import { modes } from '../../lib/mode.ts';
-import { updateLeftBehind } from './queue-store.ts';
+import { updateStranded } from './queue-store.ts';
 
 /**
  * Loop: hands charges that wait for a chain that CHAINS_FILE lacks to a chain that it has, if their plan's mandate is
@@ -10,11 +10,11 @@ import { updateLeftBehind } from './queue-store.ts';
  *
  * @returns how many there were
  */
-export async function takeLeftBehind(ctx: Pick<Context, 'db' | 'chains' | 'clock'>): Promise<number> {
+export async function moveStranded(ctx: Pick<Context, 'db' | 'chains' | 'clock'>): Promise<number> {
   let taken = 0;
   for (const mode of modes) {
     const chainIds = ctx.chains[mode].map(({ chainId }) => chainId);
-    taken += await updateLeftBehind(ctx.db, { isTest: mode === 'test', chainIds, now: ctx.clock.now() });
+    taken += await updateStranded(ctx.db, { isTest: mode === 'test', chainIds, now: ctx.clock.now() });
   }
   if (taken > 0) await notifyQueue(ctx.db, 'charges');
   return taken;
