@@ -10,15 +10,15 @@ import { isUnreachable } from '../../db/connection.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
 import type { PermitRow } from '../mandates/read.ts';
 import { toMandate } from '../mandates/read.ts';
+import type { ChargeFactsRow, UsableMandate } from './charge-facts-store.ts';
 import { isExecutorKept, isOffered, priceOf, termsOf } from './cover.ts';
 import { holdingsOf } from './holdings.ts';
-import type { KnownRow, UsableMandate } from './known-store.ts';
 import { endCharged, endPaid, endStopped, endUncovered, fail, moveToChain, postpone } from './outcome.ts';
 import { type ChargeFacts, isAllowed, isNewPermit, judge, maxGas, shortage } from './rules.ts';
 import { type Ready, sendAll } from './send.ts';
 
 /** A charge that this node has taken, with its plan's mandate and the last permit of that mandate's payer. */
-export type Attempt = { row: KnownRow; mandate: UsableMandate | null; permit: PermitRow | null };
+export type Attempt = { row: ChargeFactsRow; mandate: UsableMandate | null; permit: PermitRow | null };
 
 /** How many charges of one partner are attempted alone at once. */
 const attemptsAtOnce = 6;

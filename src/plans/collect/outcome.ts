@@ -9,7 +9,7 @@ import type { MandateRow } from '../mandates/read.ts';
 import { retryMs } from '../rules.ts';
 import { lockNamedPlan, updateEnded as updatePlanEnded } from '../store.ts';
 import { mailAboutCharge, requestByLinkInstead } from './ask.ts';
-import type { KnownRow } from './known-store.ts';
+import type { ChargeFactsRow } from './charge-facts-store.ts';
 import { type Delay, type Failure, nextAttempt, type StopReason, type Uncovered } from './rules.ts';
 import { stopCollecting } from './stop.ts';
 import { selectMailed, updateDelayed, updateEnded, updateFailed, updateGivenBack, updateMoved } from './store.ts';
@@ -18,9 +18,13 @@ import { selectMailed, updateDelayed, updateEnded, updateFailed, updateGivenBack
 const noRoomMs = 2_000;
 
 /** A taken charge, and its plan's active mandate. */
-export type ClaimedCharge = { row: KnownRow; mandate: MandateRow | null };
+export type ClaimedCharge = { row: ChargeFactsRow; mandate: MandateRow | null };
 
-const inScopeOf = (ctx: Context, row: KnownRow, work: (tx: Tx, scope: Scope) => Promise<unknown>): Promise<unknown> => {
+const inScopeOf = (
+  ctx: Context,
+  row: ChargeFactsRow,
+  work: (tx: Tx, scope: Scope) => Promise<unknown>,
+): Promise<unknown> => {
   const scope = scopeOfRow(row);
   return ctx.db.scoped(scope, (tx) => work(tx, scope));
 };
@@ -62,7 +66,7 @@ export async function giveBack(ctx: Context, { row }: ClaimedCharge): Promise<vo
 }
 
 /** Hands a charge to the loop of the chain on which the customer has agreed since. */
-export async function moveToChain(ctx: Context, row: KnownRow, mandate: MandateRow): Promise<void> {
+export async function moveToChain(ctx: Context, row: ChargeFactsRow, mandate: MandateRow): Promise<void> {
   await inScopeOf(ctx, row, (tx) => updateMoved(tx, row, mandate, ctx.clock.now()));
 }
 

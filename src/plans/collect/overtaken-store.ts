@@ -1,12 +1,12 @@
 import type { Sql } from '../../db/connection.ts';
 import { seenStatus } from '../../requests/expiry.ts';
-import { countedOf, isPaymentSeen, type KnownRow } from './known-store.ts';
+import { type ChargeFactsRow, countedOf, isPaymentSeen } from './charge-facts-store.ts';
 import { isOver } from './queue-store.ts';
 import type { CollectionReason } from './rules.ts';
 
 /** What a charge waits for or is stopped by, as it is judged before it is sent. */
 type Judged = Pick<
-  KnownRow,
+  ChargeFactsRow,
   | ('status' | 'proof_status' | 'usdc_micro' | 'counted_micro' | 'payment_seen')
   | ('merchant_disabled' | 'partner_disabled')
 >;

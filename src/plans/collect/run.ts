@@ -6,7 +6,7 @@ import { isUnreachable } from '../../db/connection.ts';
 import { workThrough } from '../../lib/concurrency/work-through.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { type Attempt, attemptAll } from './attempt.ts';
-import { type PermitOf, selectKnown, selectMandates, selectPermits } from './known-store.ts';
+import { type PermitOf, selectChargeFacts, selectMandates, selectPermits } from './charge-facts-store.ts';
 import { collectionsDue, selectDecided, takeDue, updateBlocked, updateCharged, updateReturned } from './queue-store.ts';
 
 export { collectionsDue };
@@ -83,7 +83,7 @@ async function take(ctx: Context, chain: ChainConfig): Promise<Attempt[][]> {
   };
   const taken = await takeDue(ctx.db, chain.chainId, limits);
   if (taken.length === 0) return [];
-  const rows = await selectKnown(ctx.db.sql, taken);
+  const rows = await selectChargeFacts(ctx.db.sql, taken);
   const mandates = await selectMandates(ctx.db.sql, rows);
   const permits = await selectPermits(ctx.db.sql, mandates);
   const attempts = rows.map((row): Attempt => {

@@ -1,13 +1,13 @@
 import { dispatchAll, enqueueCalls, type RelayCall, RelayRefusal } from '../../chain/relay/relay.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
-import { type KnownRow, type Locked, lockToSend, type UsableMandate } from './known-store.ts';
+import { type ChargeFactsRow, type Locked, lockToSend, type UsableMandate } from './charge-facts-store.ts';
 import { giveBack, postpone } from './outcome.ts';
 import { updateSent } from './store.ts';
 
 /** A charge whose transaction was simulated, and how much gas it used. */
 export type Ready = {
-  one: { row: KnownRow; mandate: UsableMandate };
+  one: { row: ChargeFactsRow; mandate: UsableMandate };
   call: RelayCall;
   amountMicro: bigint;
   gas: bigint;

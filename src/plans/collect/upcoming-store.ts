@@ -1,7 +1,7 @@
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import { type Quote, quoteOf } from '../../rates/quote.ts';
 import { charged, chargedAt } from '../mandates/read.ts';
-import type { UsableMandate } from './known-store.ts';
+import type { UsableMandate } from './charge-facts-store.ts';
 
 /** A plan whose next date comes soon, with its mandate and the permit of that mandate's payer. */
 export type UpcomingRow = {

@@ -6,7 +6,7 @@ import { charged, chargedAt, type MandateRow, type PermitRow } from '../mandates
 import type { CollectionRow, Owner, Taken } from './store.ts';
 
 /** A charge that this node has taken, with the data of its request. Amounts are decimal strings of micro units. */
-export type KnownRow = CollectionRow & {
+export type ChargeFactsRow = CollectionRow & {
   due_at: Date;
   usdc_micro: string;
   fiat_int: string;
@@ -46,8 +46,8 @@ export const isPaymentSeen = (sql: Sql) => sql`
       and not exists (select from transfers t where (t.chain_id, t.tx_hash) = (h.chain_id, h.tx_hash))))`;
 
 /** Reads all data that decides about taken charges. Those that have moved on are missing. */
-export function selectKnown(sql: Sql, taken: Taken[]): Promise<KnownRow[]> {
-  return sql<KnownRow[]>`
+export function selectChargeFacts(sql: Sql, taken: Taken[]): Promise<ChargeFactsRow[]> {
+  return sql<ChargeFactsRow[]>`
     select c.*, r.usdc_micro, r.fiat_int, r.fiat_code, r.wallet_address, r.wallet_chain_ids, r.reference, r.proof_status,
       ${seenStatus(sql)} as status, ${countedOf(sql)} as counted_micro,
       ${isPaymentSeen(sql)} as payment_seen,
@@ -86,7 +86,12 @@ export function selectPermits(sql: Sql, rows: MandateRow[]) {
 }
 
 /** The data that must be unchanged when a transaction sends a charge. */
-export type Locked = { status: KnownRow['status']; proof_status: string; usdc_micro: string; counted_micro: string };
+export type Locked = {
+  status: ChargeFactsRow['status'];
+  proof_status: string;
+  usdc_micro: string;
+  counted_micro: string;
+};
 
 /**
  * Locks the requests of charges of one partner and mode, their mandates, the wallets that pay and the charges
