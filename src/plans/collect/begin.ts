@@ -3,8 +3,8 @@ import type { Scope, Tx } from '../../db/connection.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import type { MandateRow } from '../mandates/read.ts';
 import type { NamedPlan } from '../store.ts';
-import { requestByLinkInstead } from './ask.ts';
 import { isOffered, priceOf, termsOf } from './cover.ts';
+import { requestByLinkInstead } from './pay-by-link.ts';
 import { coverage } from './rules.ts';
 import { insertCollection } from './store.ts';
 
