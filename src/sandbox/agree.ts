@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { agree, type CustomersPlan, offerTo, stepAfterSigning, termsOn } from '../plans/mandates/agree.ts';
 import type { SubmittedPermit } from '../plans/mandates/allowance.ts';
 import type { MandateRow } from '../plans/mandates/read.ts';
-import { shownTerms } from '../plans/mandates/shown.ts';
+import { shownTerms } from '../plans/mandates/shown-terms.ts';
 import { chargesAllowed } from '../plans/mandates/terms.ts';
 import { endpointOf, fund } from './wallet.ts';
 

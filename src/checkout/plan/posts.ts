@@ -4,8 +4,8 @@ import type { Context } from '../../context.ts';
 import { parseInstant } from '../../lib/time.ts';
 import { type AgreeFault, agree, type CustomersPlan, offerTo, stepAfterSigning } from '../../plans/mandates/agree.ts';
 import type { AllowanceStep, SubmittedPermit } from '../../plans/mandates/allowance.ts';
-import { raise, raiseOffer, raiseStep, type SignedRaise } from '../../plans/mandates/raise.ts';
-import { readMandateSignature } from '../../plans/mandates/signed.ts';
+import { raiseAllowance, raiseOffer, raiseStep, type SignedRaise } from '../../plans/mandates/raise-allowance.ts';
+import { readMandateSignature } from '../../plans/mandates/signature.ts';
 import { unlimitedAllowance } from '../../plans/mandates/terms.ts';
 
 /** A field of a form, as text; empty if it is missing. */
@@ -76,7 +76,7 @@ export const planPosts: Record<string, Post> = {
   },
   'raise-step': async (ctx, plan, typed) => stepAnswer(await raiseStep(ctx, plan, signedRaise(typed))),
   raise: async (ctx, plan, typed) => {
-    const fault = await raise(ctx, plan, { ...signedRaise(typed), permit: permitIn(typed) });
+    const fault = await raiseAllowance(ctx, plan, { ...signedRaise(typed), permit: permitIn(typed) });
     return fault ? { fault } : { done: 'raised' };
   },
 };

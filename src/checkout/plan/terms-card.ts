@@ -2,7 +2,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 import { dayMs } from '../../lib/durations.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { shownTerms } from '../../plans/mandates/shown.ts';
+import { shownTerms } from '../../plans/mandates/shown-terms.ts';
 import { chargesAllowed, chargesLeft, maxChargesInYear } from '../../plans/mandates/terms.ts';
 import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';

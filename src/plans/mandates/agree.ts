@@ -23,8 +23,8 @@ import { type AutomaticChain, automaticChains, withContract } from './chains.ts'
 import type { PlanFactsRow } from './facts.ts';
 import { queueAgreedMail } from './mails.ts';
 import { isCount, isPayer, makeOffer, type Offer, type OfferedTerms, openOffer, termsNow } from './offer.ts';
-import { termsAsShown } from './shown.ts';
-import { readMandateSignature, type SignedFault, signatureFault } from './signed.ts';
+import { termsAsShown } from './shown-terms.ts';
+import { readMandateSignature, type SignedFault, signatureFault } from './signature.ts';
 import { countAgreed, insertMandate, type MandateRow, type NewMandate, selectByHash, updateReplaced } from './store.ts';
 
 /**

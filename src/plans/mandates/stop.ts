@@ -11,7 +11,7 @@ import type { CustomersPlan } from './agree.ts';
 import { chainOf } from './chains.ts';
 import { endMandate } from './end.ts';
 import { toMandate } from './read.ts';
-import { readMandateSignature, signatureFault } from './signed.ts';
+import { readMandateSignature, signatureFault } from './signature.ts';
 import { type MandateRow, selectActive } from './store.ts';
 
 /** The data that a payer signs to revoke a mandate, if a wallet is available. */

@@ -18,7 +18,7 @@ import { lockPayer } from './allowance-store.ts';
 import { mayAskChain } from './chain-queries.ts';
 import { chainOf } from './chains.ts';
 import { isCount } from './offer.ts';
-import { signatureFault } from './signed.ts';
+import { signatureFault } from './signature.ts';
 import { type MandateRow, selectActive, updateAllowed } from './store.ts';
 import { offerMs } from './terms.ts';
 
@@ -117,7 +117,7 @@ export async function raiseStep(
 }
 
 /** Stores that the allowance was set again, after checking it. The agreement itself does not change. */
-export async function raise(
+export async function raiseAllowance(
   ctx: Context,
   plan: CustomersPlan,
   { permit, ...signed }: SignedRaise & { permit: SubmittedPermit | null },
