@@ -15,7 +15,7 @@ import {
 } from './display-status-store.ts';
 import { columnsOf, isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
 import { joinRefunds, type RefundColumns, refundColumns, refundsOfPage } from './page-refunds-store.ts';
-import { readUntilFull } from './shown.ts';
+import { readUntilFull } from './read-until-full.ts';
 
 /** Why a request needs a person's attention. */
 export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'] as const;

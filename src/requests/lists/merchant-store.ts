@@ -6,7 +6,7 @@ import type { RequestRow } from '../store.ts';
 import { isAmong, underpaidIds } from './display-status-store.ts';
 import { columnsOf, joinPayments, overpaidMicro, paymentsOfPage } from './page-payments-store.ts';
 import { joinRefunds, type RefundColumns, refundColumns, refundsOfPage } from './page-refunds-store.ts';
-import { readUntilFull } from './shown.ts';
+import { readUntilFull } from './read-until-full.ts';
 
 /**
  * A request's display status for its merchant: one word from status and proof. `part`: some money arrived, but less

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readUntilFull } from './shown.ts';
+import { readUntilFull } from './read-until-full.ts';
 
 /** A list of numbers from 1 on, and what was read of it. */
 function listOf(count: number) {
