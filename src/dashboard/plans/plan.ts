@@ -3,8 +3,8 @@ import type { Actor } from '../../audit/actions.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { dayOf } from '../../lib/time.ts';
-import { endPlan, type PlanOf, pausePlan, resumePlan } from '../../plans/change.ts';
 import { type ChargeFailure, chargeFailures } from '../../plans/charge.ts';
+import { endPlan, type PlanOf, pausePlan, resumePlan } from '../../plans/lifecycle.ts';
 import { stopByMerchant } from '../../plans/mandates/stop.ts';
 import {
   type ChargeRow,

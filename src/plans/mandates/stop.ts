@@ -5,7 +5,7 @@ import { revocationTypedData } from '../../chain/recurring/mandate.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import type { PlanOf } from '../change.ts';
+import type { PlanOf } from '../lifecycle.ts';
 import { selectPlan } from '../store.ts';
 import type { CustomersPlan } from './agree.ts';
 import { chainOf } from './chains.ts';
