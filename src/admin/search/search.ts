@@ -7,8 +7,8 @@ import { readSearchText } from '../../lib/text/search-text.ts';
 import { browseAllMerchants } from '../../merchants/all.ts';
 import { browsePartners, exportPartners } from '../../partners/browse.ts';
 import { browseUnmatched } from '../../payments/unmatched/browse.ts';
+import { findOfAllPartners } from '../../requests/lists/all-partners.ts';
 import { browseRequests, type SearchLimit } from '../../requests/lists/browse.ts';
-import { findEverywhere } from '../../requests/lists/everywhere.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { searchLimit } from '../../ui/search-limit.ts';
@@ -85,7 +85,7 @@ export function adminSearch(pages: AdminPages, ctx: Context): void {
 
 /** Finds what indexes over all partners identify. If they find nothing, searches the partners one after another. */
 async function findAnywhere(ctx: Context, typed: string): Promise<Found> {
-  const { requests: named, isAll } = await findEverywhere(ctx, readSearchText(typed));
+  const { requests: named, isAll } = await findOfAllPartners(ctx, readSearchText(typed));
   if (named.length === 0) return findAt(ctx, typed, slugs(ctx));
   const found = await Promise.all(
     named.map(async ({ scope, id }) => ({ scope, ...(await browseRequests(ctx, scope, { search: id }, null)) })),

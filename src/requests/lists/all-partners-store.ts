@@ -8,7 +8,7 @@ const maxShown = 20;
 const maxRead = 1_000;
 
 /** Requests of all partners by what an index over all partners answers. `isAll`: false if there are more. */
-export async function selectEverywhere(
+export async function selectOfAllPartners(
   tx: Tx,
   { id, ids, email, hash }: SearchText,
   chainIds: number[],
