@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { listenForChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
 import { Places } from '../lib/concurrency/places.ts';
-import { isStillIn } from '../users/enter.ts';
+import { isStillIn } from '../users/current-user.ts';
 import { maxStreamsOfOne, sendEvents } from '../web/event-stream.ts';
 import type { AdminPages } from './route.ts';
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../audit/actions.ts';
 import type { Operator } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
-import { enter, userActor } from '../users/enter.ts';
+import { requireUser, userActor } from '../users/current-user.ts';
 import { asksForMore, askToConfirm } from '../users/fresh.ts';
 import { adminRealm } from '../users/realm.ts';
 import { type Call, declarePages, type Pages } from '../web/pages.ts';
@@ -25,7 +25,7 @@ export type AdminPages = Pages<AdminVisit, object, { fresh: 'never' | 'always' }
 /** Declares pages and forms of the administration, for signed-in operators. */
 export function declareAdminPages(app: FastifyInstance, ctx: Context): AdminPages {
   const open = async (request: FastifyRequest, reply: FastifyReply): Promise<AdminVisit | null> => {
-    const operator = await enter(ctx, adminRealm, request, reply);
+    const operator = await requireUser(ctx, adminRealm, request, reply);
     return (
       operator && { operator, actor: userActor(operator, request), show: (page) => sendAdmin(reply, operator, page) }
     );

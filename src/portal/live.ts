@@ -5,7 +5,7 @@ import { Places } from '../lib/concurrency/places.ts';
 import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { readRequest } from '../requests/read.ts';
-import { isStillIn } from '../users/enter.ts';
+import { isStillIn } from '../users/current-user.ts';
 import { maxStreams, maxStreamsOfOne, type Reported, sendEvents } from '../web/event-stream.ts';
 import type { PortalCall, PortalPages } from './route.ts';
 

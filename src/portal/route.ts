@@ -10,7 +10,7 @@ import { html } from '../lib/text/html.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { card } from '../ui/components.ts';
 import { fill, wordsFor } from '../ui/language.ts';
-import { enter, userActor } from '../users/enter.ts';
+import { requireUser, userActor } from '../users/current-user.ts';
 import { asksForMore, askToConfirm, type Fresh } from '../users/fresh.ts';
 import { portalRealm } from '../users/realm.ts';
 import { type Call, declarePages, type Pages } from '../web/pages.ts';
@@ -49,7 +49,7 @@ export function declarePortalPages(app: FastifyInstance, ctx: Context): PortalPa
     reply: FastifyReply,
     { permission }: PageRule,
   ): Promise<PortalVisit | null> => {
-    const user = await enter(ctx, portalRealm, request, reply);
+    const user = await requireUser(ctx, portalRealm, request, reply);
     if (!user) return null;
     const mode = chosenMode(request, reply);
     if (may(user, permission, mode))

@@ -11,10 +11,10 @@ import { hiddenField } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { notice } from '../web/shell.ts';
-import { confirmWithPasskey } from './passkeys/enter.ts';
 import { listPasskeys } from './passkeys/passkeys.ts';
 import type { PasskeyRefusalReason } from './passkeys/refusal.ts';
 import { passkeyConfirm } from './passkeys/sections.ts';
+import { confirmWithPasskey } from './passkeys/sign-in.ts';
 import type { Realm } from './realm.ts';
 
 declare module 'fastify' {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn, UserKind } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import { type Call, declarePages, type Pages } from '../web/pages.ts';
-import { enter } from './enter.ts';
+import { requireUser } from './current-user.ts';
 import type { Fresh } from './fresh.ts';
 import type { Realm } from './realm.ts';
 
@@ -21,7 +21,7 @@ export function declareRealmPages<K extends UserKind>(
   realm: Realm<K>,
 ): RealmPages<K> {
   const open = async (request: FastifyRequest, reply: FastifyReply): Promise<RealmVisit<K> | null> => {
-    const person = await enter(ctx, realm, request, reply);
+    const person = await requireUser(ctx, realm, request, reply);
     return person && { person };
   };
   return declarePages(app, ctx, { auth: 'session', open, openForm: open, redirectRule: () => null });

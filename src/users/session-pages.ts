@@ -18,7 +18,7 @@ import { instant } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { notice } from '../web/shell.ts';
 import { actionsColumn, table } from '../web/table.ts';
-import { leave, userActor } from './enter.ts';
+import { leave, userActor } from './current-user.ts';
 import { passkeyPages, passkeysOf } from './passkeys/pages.ts';
 import { passkeyNotice } from './passkeys/sections.ts';
 import type { Realm } from './realm.ts';

@@ -11,7 +11,7 @@ import type { Partner } from '../../partners/store.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { form } from '../../ui/form.ts';
-import { signedIn } from '../../users/enter.ts';
+import { currentUser } from '../../users/current-user.ts';
 import { portalRealm } from '../../users/realm.ts';
 import { flashOf } from '../../web/flash.ts';
 import { actionIn, declarePortalPages, type PortalCall, type PortalPages } from '../route.ts';
@@ -42,7 +42,7 @@ export function settingsPages(app: FastifyInstance, pages: PortalPages, ctx: Con
   });
 
   app.register(async (forms) => {
-    takeMultipart(forms, async (request) => (await signedIn(ctx, portalRealm, request)) !== null);
+    takeMultipart(forms, async (request) => (await currentUser(ctx, portalRealm, request)) !== null);
     declarePortalPages(forms, ctx).form(
       { url: `${path}/look`, permission: 'settings', fresh: 'never' },
       async (call) => {

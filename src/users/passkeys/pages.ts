@@ -9,13 +9,13 @@ import { isUuid } from '../../lib/ids.ts';
 import type { Html } from '../../lib/text/html.ts';
 import { browserName } from '../../lib/text/user-agent.ts';
 import { wordsFor } from '../../ui/language.ts';
-import { signedIn, userActor } from '../enter.ts';
+import { currentUser, userActor } from '../current-user.ts';
 import type { Fresh } from '../fresh.ts';
 import type { Realm } from '../realm.ts';
 import type { RealmCall, RealmPages } from '../route.ts';
-import { askForPasskey, confirmWithPasskey } from './enter.ts';
 import { addPasskey, listPasskeys, offerPasskey, removePasskey } from './passkeys.ts';
 import { passkeysSection } from './sections.ts';
+import { askForPasskey, confirmWithPasskey } from './sign-in.ts';
 
 /** The signed-in user's passkeys, for the page `<realm>/sessions`. */
 export async function passkeysOf<K extends UserKind>(
@@ -50,7 +50,7 @@ export function passkeyPages<K extends UserKind>(
       method: 'GET',
       url: `${url}/options`,
       handler: async (request, reply) => {
-        const person = await signedIn(ctx, realm, request);
+        const person = await currentUser(ctx, realm, request);
         return sendOptions(reply, person && (await make(person, request)));
       },
     });

@@ -22,9 +22,9 @@ import { sendForeignForm, sendTooMany } from '../../web/error-page.ts';
 import { sendPage } from '../../web/layout.ts';
 import { isOwnForm } from '../../web/origin.ts';
 import { isUnsaved } from '../../web/sign-in-address.ts';
-import { signedIn } from '../enter.ts';
-import { askForPasskey, signInWithPasskey } from '../passkeys/enter.ts';
+import { currentUser } from '../current-user.ts';
 import { sendOptions } from '../passkeys/pages.ts';
+import { askForPasskey, signInWithPasskey } from '../passkeys/sign-in.ts';
 import type { Realm } from '../realm.ts';
 import { againPage, askPage, openPage, refusedPage, sentPage, signInTitle } from './page.ts';
 import { askForLink, type Entered, signInWithLink } from './sign-in.ts';
@@ -77,7 +77,7 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
     });
 
   get('/sign-in', async (request, reply, place) => {
-    if (await signedIn(ctx, realm, request)) return reply.redirect(realm.path, 303);
+    if (await currentUser(ctx, realm, request)) return reply.redirect(realm.path, 303);
     const state = { branding: place.branding, unsaved: isUnsaved(request) };
     return show(reply, realm, place, 200, askPage(wordsFor(request), realm, state));
   });

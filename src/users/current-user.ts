@@ -18,7 +18,7 @@ import { signInAddress } from '../web/sign-in-address.ts';
 import type { Realm } from './realm.ts';
 
 /** The user who is signed in to a realm with this browser; null if nobody is, or not on this host. */
-export async function signedIn<K extends UserKind>(
+export async function currentUser<K extends UserKind>(
   ctx: Context,
   { kind }: Realm<K>,
   request: FastifyRequest,
@@ -29,13 +29,13 @@ export async function signedIn<K extends UserKind>(
 }
 
 /** The user who is signed in, like `signedIn`. A visitor who is not is redirected to the sign-in: null. */
-export async function enter<K extends UserKind>(
+export async function requireUser<K extends UserKind>(
   ctx: Context,
   realm: Realm<K>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<SignedIn<K> | null> {
-  const person = await signedIn(ctx, realm, request);
+  const person = await currentUser(ctx, realm, request);
   if (person) request.reader = readerOf(ctx, person);
   else {
     keepReturnPath(request, reply, ctx.config, realm.kind);
