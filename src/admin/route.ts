@@ -3,8 +3,8 @@ import type { Actor } from '../audit/actions.ts';
 import type { Operator } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import { requireUser, userActor } from '../users/current-user.ts';
-import { asksForMore, askToConfirm } from '../users/fresh.ts';
 import { adminRealm } from '../users/realm.ts';
+import { needsStepUp, requireStepUp } from '../users/step-up.ts';
 import { type Call, declarePages, type Pages } from '../web/pages.ts';
 import { type AdminPage, sendAdmin } from './shell.ts';
 
@@ -35,8 +35,8 @@ export function declareAdminPages(app: FastifyInstance, ctx: Context): AdminPage
     open,
     openForm: async (request, reply, { fresh }) => {
       const visit = await open(request, reply);
-      if (!visit || !asksForMore(fresh, null)) return visit;
-      const question = await askToConfirm(ctx, adminRealm, visit.operator, request, reply);
+      if (!visit || !needsStepUp(fresh, null)) return visit;
+      const question = await requireStepUp(ctx, adminRealm, visit.operator, request, reply);
       if (!question) return visit;
       visit.show({ path: '/admin/sessions', ...question });
       return null;

@@ -11,8 +11,8 @@ import { signInTexts } from '../texts/sign-in.ts';
 import { card } from '../ui/components.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { requireUser, userActor } from '../users/current-user.ts';
-import { asksForMore, askToConfirm, type Fresh } from '../users/fresh.ts';
 import { portalRealm } from '../users/realm.ts';
+import { type Fresh, needsStepUp, requireStepUp } from '../users/step-up.ts';
 import { type Call, declarePages, type Pages } from '../web/pages.ts';
 import { chosenMode } from './mode.ts';
 import { sendPortal } from './shell.ts';
@@ -62,8 +62,8 @@ export function declarePortalPages(app: FastifyInstance, ctx: Context): PortalPa
     open,
     openForm: async (request, reply, rule) => {
       const visit = await open(request, reply, rule);
-      if (!visit || !asksForMore(rule.fresh, visit.mode)) return visit;
-      const question = await askToConfirm(ctx, portalRealm, visit.user, request, reply);
+      if (!visit || !needsStepUp(rule.fresh, visit.mode)) return visit;
+      const question = await requireStepUp(ctx, portalRealm, visit.user, request, reply);
       if (!question) return visit;
       await sendPortal(ctx, reply, visit, { path: '/portal', under: null, ...question });
       return null;

@@ -3,8 +3,8 @@ import type { SignedIn, UserKind } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import { type Call, declarePages, type Pages } from '../web/pages.ts';
 import { requireUser } from './current-user.ts';
-import type { Fresh } from './fresh.ts';
 import type { Realm } from './realm.ts';
+import type { Fresh } from './step-up.ts';
 
 type RealmVisit<K extends UserKind> = { person: SignedIn<K> };
 

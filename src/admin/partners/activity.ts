@@ -14,7 +14,7 @@ import { badge, card, descriptionList } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
 import { ago, countedUpTo, instant } from '../../ui/formats.ts';
 import { fillCount, type Words } from '../../ui/language.ts';
-import { recordView } from '../../users/viewed.ts';
+import { recordView } from '../../users/record-view.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { linkWith, oneOf } from '../../web/query.ts';
 import { table } from '../../web/table.ts';

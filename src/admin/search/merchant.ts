@@ -14,7 +14,7 @@ import { checksummed } from '../../ui/address.ts';
 import { badge, card, descriptionList } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
-import { recordView } from '../../users/viewed.ts';
+import { recordView } from '../../users/record-view.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 import { foundPayments, foundRequests } from './tables.ts';

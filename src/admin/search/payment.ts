@@ -15,7 +15,7 @@ import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
-import { recordView } from '../../users/viewed.ts';
+import { recordView } from '../../users/record-view.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { paymentAmount } from '../../web/payment-amount.ts';
 import { refundBadge } from '../../web/refunded.ts';

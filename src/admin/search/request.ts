@@ -20,7 +20,7 @@ import { card, descriptionList, shortAddress } from '../../ui/components.ts';
 import { copyableFact, copyableText } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
-import { recordView } from '../../users/viewed.ts';
+import { recordView } from '../../users/record-view.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { rateWithSource } from '../../web/rate.ts';
 import { expiryFact, requestStatusBadge } from '../../web/request-status.ts';

@@ -12,7 +12,7 @@ import { browseRequests, type SearchLimit } from '../../requests/lists/browse.ts
 import { adminTexts } from '../../texts/admin.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { searchLimit } from '../../ui/search-limit.ts';
-import { recordSearch } from '../../users/viewed.ts';
+import { recordSearch } from '../../users/record-view.ts';
 import { filters } from '../../web/filters.ts';
 import { emptyState } from '../../web/table.ts';
 import type { AdminPages } from '../route.ts';

@@ -30,7 +30,7 @@ declare module 'fastify' {
 export type Fresh = 'never' | 'live' | 'always';
 
 /** Whether an action requires more than the session. Actions of the administration have no mode. */
-export function asksForMore(fresh: Fresh, mode: Mode | null): boolean {
+export function needsStepUp(fresh: Fresh, mode: Mode | null): boolean {
   return fresh === 'always' || (fresh === 'live' && mode === 'live');
 }
 
@@ -46,7 +46,7 @@ const bodyOf = (request: FastifyRequest) => (request.body ?? {}) as Record<strin
  * The page that is shown instead of an action until it is confirmed, by a recent sign-in or by a passkey that is sent
  * with the form; null once it is.
  */
-export async function askToConfirm<K extends UserKind>(
+export async function requireStepUp<K extends UserKind>(
   ctx: Context,
   realm: Realm<K>,
   person: SignedIn<K>,
