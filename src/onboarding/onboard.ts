@@ -14,8 +14,8 @@ import { MerchantRefusal } from '../merchants/refusal.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import type { Language } from '../ui/language.ts';
 import { claimingWallet } from '../wallets/claim.ts';
-import { queriesFor } from '../wallets/proofs.ts';
-import { chainsOf, readWallet, type TypedWallet } from '../wallets/typed.ts';
+import { limitQueriesFor } from '../wallets/query-limits.ts';
+import { chainsOf, readWallet, type TypedWallet } from '../wallets/typed-wallet.ts';
 import { passedEmail } from './code.ts';
 import { assertOpen, type OpenOnboarding, openLink } from './link.ts';
 import {
@@ -123,7 +123,7 @@ export async function completeOnboarding(
   const { scope, row } = await openChecked(ctx, complete.token, complete.emailPass);
   if (!complete.acceptTerms) throw new MerchantRefusal('terms_not_accepted');
 
-  const mayQuery = queriesFor(`onboard/${row.id}`);
+  const mayQuery = limitQueriesFor(`onboard/${row.id}`);
   const signed = await proveMessage(ctx, onboardingRequest(row), chainsOf(ctx, row), complete, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   const { address, chainIds } = signed;

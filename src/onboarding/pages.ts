@@ -21,7 +21,7 @@ import { walletTexts } from '../texts/wallets.ts';
 import { card, stateLine } from '../ui/components.ts';
 import { fill, languageFor, wordsFor } from '../ui/language.ts';
 import { chosenFirst } from '../ui/wallet-forms.ts';
-import { chainsOf } from '../wallets/typed.ts';
+import { chainsOf } from '../wallets/typed-wallet.ts';
 import { sendForeignForm, sendNotice } from '../web/error-page.ts';
 import { sendPage } from '../web/layout.ts';
 import { isOwnForm } from '../web/origin.ts';

@@ -16,10 +16,10 @@ import type { MerchantView } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { claimingWallet } from './claim.ts';
 import { queueWalletNotice } from './notices.ts';
-import { queriesFor } from './proofs.ts';
+import { limitQueriesFor } from './query-limits.ts';
 import { provableChains } from './sign-in.ts';
 import { lockWalletOwner, type NewWallet, selectOpenChange, updateStopped, updateWallet } from './store.ts';
-import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
+import { chainsOf, readWallet, type TypedWallet } from './typed-wallet.ts';
 
 const path = '/dashboard/wallet';
 
@@ -76,7 +76,7 @@ export async function proveHandOver(
 ) {
   const { address: newWallet } = readNewWallet(ctx, merchant, typed);
   const request = handOverRequest(merchant.id, newWallet);
-  const mayQuery = queriesFor(`change/${merchant.id}`);
+  const mayQuery = limitQueriesFor(`change/${merchant.id}`);
   const signed = await proveMessage(ctx, request, provableChains(ctx, merchant), input, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (signed.address !== merchant.wallet_address) throw new MerchantRefusal('message_changed');
@@ -101,7 +101,7 @@ export async function proveChange(
   const byOld = await proveHandOver(ctx, merchant, typed, input.handOver);
   const { address } = readNewWallet(ctx, merchant, typed);
   const request = takeOverRequest(merchant.id, oldWallet);
-  const mayQuery = queriesFor(`change/${merchant.id}`);
+  const mayQuery = limitQueriesFor(`change/${merchant.id}`);
   const byNew = await proveMessage(ctx, request, chainsOf(ctx, merchant), input.takeOver, mayQuery);
   if (typeof byNew === 'string') throw new MerchantRefusal(byNew);
   if (byNew.address !== address) throw new MerchantRefusal('message_changed');

@@ -23,7 +23,7 @@ import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { claimingWallet } from './claim.ts';
 import { queueWalletNotice } from './notices.ts';
-import { queriesFor, queriesFrom } from './proofs.ts';
+import { limitQueriesFor, limitQueriesFrom } from './query-limits.ts';
 import { provableChains } from './sign-in.ts';
 import {
   insertRecovery,
@@ -34,7 +34,7 @@ import {
   updateStopped,
   type WalletChange,
 } from './store.ts';
-import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
+import { chainsOf, readWallet, type TypedWallet } from './typed-wallet.ts';
 
 export type { WalletChange } from './store.ts';
 
@@ -207,7 +207,7 @@ export async function signRecovery(
 ): Promise<void> {
   const { scope, change, merchant } = recovery;
   if (change.state !== 'started') throw new MerchantRefusal('change_over');
-  const mayQuery = queriesFor(`recover/${change.id}`);
+  const mayQuery = limitQueriesFor(`recover/${change.id}`);
   const signed = await proveMessage(ctx, signRequest(recovery), chainsOf(ctx, merchant), input, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   const { address: newWallet, chainIds } = signed;
@@ -265,7 +265,7 @@ export async function proveVeto(
   ip: string,
 ): Promise<void> {
   const { change, merchant } = recovery;
-  const mayQuery = queriesFrom(ip, `veto/${change.id}`); // the partner is mailed the link too
+  const mayQuery = limitQueriesFrom(ip, `veto/${change.id}`); // the partner is mailed the link too
   const signed = await proveMessage(ctx, vetoRequest(recovery), provableChains(ctx, merchant), input, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (signed.address !== change.old_wallet) throw new MerchantRefusal('message_changed');

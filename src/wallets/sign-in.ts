@@ -15,7 +15,7 @@ import { AttemptLimit, networkSubject } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
-import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
+import { chainsOf, readWallet, type TypedWallet } from './typed-wallet.ts';
 
 /**
  * How many signatures of contract wallets may be checked, per node and minute. Each check queries chains, and anybody

@@ -12,7 +12,7 @@ import { copyableFact } from '../../ui/copyable.ts';
 import { countedUpTo, instant } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { readOpenRecovery } from '../../wallets/recovery.ts';
-import { chainsOf } from '../../wallets/typed.ts';
+import { chainsOf } from '../../wallets/typed-wallet.ts';
 import { readQuery } from '../../web/query.ts';
 import { emptyState } from '../../web/table.ts';
 import { dashboardEventsPath } from '../live.ts';

@@ -21,7 +21,7 @@ import {
   vetoMessage,
   vetoRecovery,
 } from '../../wallets/recovery.ts';
-import { chainsOf } from '../../wallets/typed.ts';
+import { chainsOf } from '../../wallets/typed-wallet.ts';
 import type { OpenPages, Visit } from '../route.ts';
 import { sendOpenPage, walletsElsewhere } from '../show.ts';
 

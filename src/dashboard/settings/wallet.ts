@@ -13,7 +13,7 @@ import { fill, fillHtml } from '../../ui/language.ts';
 import { connectForm, signForm } from '../../ui/wallet-forms.ts';
 import { changeWallet, handOverMessage, proveChange, proveHandOver, takeOverMessage } from '../../wallets/change.ts';
 import { readOpenRecovery, vetoRecovery } from '../../wallets/recovery.ts';
-import { chainsOf, type TypedWallet } from '../../wallets/typed.ts';
+import { chainsOf, type TypedWallet } from '../../wallets/typed-wallet.ts';
 import { relayOrigin } from '../../web/phone-wallets.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';

@@ -13,7 +13,7 @@ const queriesOfAll = new AttemptLimit(20 * queriesOfOne, 15 * minuteMs);
  * @param purpose what is signed for, with the id of the merchant or of its link. Each purpose has its own limit
  * @returns takes one query; false if there is none left
  */
-export const queriesFor =
+export const limitQueriesFor =
   (purpose: string) =>
   (now: Date): boolean =>
     queries.take(purpose, now);
@@ -21,7 +21,7 @@ export const queriesFor =
 /**
  * The same limit for each network, for links that others may have too: nobody can use up the merchant's queries.
  */
-export const queriesFrom =
+export const limitQueriesFrom =
   (ip: string, purpose: string) =>
   (now: Date): boolean =>
     queries.take(`${purpose} ${networkSubject(ip)}`, now) && queriesOfAll.take(purpose, now);
