@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { dayMs } from '../lib/durations.ts';
 import { keyedHash, type SecretKey } from '../lib/encrypt.ts';
-import { makeDatedProof, readDatedProof } from './dated-proof.ts';
+import { makeExpiringToken, readExpiringToken } from './expiring-token.ts';
 import { merchantSession } from './merchant-session.ts';
 import { cookieName, readCookie, type SessionKind, setOwnCookie, setSessionCookie } from './session-cookie.ts';
 
@@ -24,7 +24,7 @@ const macOf =
  * holder sign in, or request links, when strangers have tried too often. Nothing is stored.
  */
 export function rememberBrowser({ config, clock }: BrowserContext, reply: FastifyReply, person: Person): void {
-  const proof = makeDatedProof(config.secretKeys, clock.now().getTime() + knownMs, macOf(person));
+  const proof = makeExpiringToken(config.secretKeys, clock.now().getTime() + knownMs, macOf(person));
   setOwnCookie(reply, config, names[person.kind], proof.toString('base64url'), knownMs);
 }
 
@@ -35,7 +35,7 @@ export function knownBrowser(
   person: Person,
 ): string | null {
   const text = readCookie(request.headers.cookie, cookieName(config, names[person.kind])) ?? '';
-  const proof = readDatedProof(config.secretKeys, Buffer.from(text, 'base64url'), macOf(person));
+  const proof = readExpiringToken(config.secretKeys, Buffer.from(text, 'base64url'), macOf(person));
   return proof && proof.until > clock.now() ? proof.head : null;
 }
 

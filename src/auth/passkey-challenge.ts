@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Tx } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { keyedHash, type SecretKey } from '../lib/encrypt.ts';
-import { makeDatedProof, readDatedProof } from './dated-proof.ts';
+import { makeExpiringToken, readExpiringToken } from './expiring-token.ts';
 
 /** How long a challenge is valid. */
 export const challengeMs = 5 * minuteMs;
@@ -23,7 +23,7 @@ const macOf =
 
 /** A single-use challenge: random, with its expiry and a proof that we made it. Nothing is stored until it is used. */
 export function makeChallenge({ config, clock }: ChallengeContext, use: PasskeyUse): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(makeDatedProof(config.secretKeys, clock.now().getTime() + challengeMs, macOf(use)));
+  return new Uint8Array(makeExpiringToken(config.secretKeys, clock.now().getTime() + challengeMs, macOf(use)));
 }
 
 /**
@@ -38,7 +38,7 @@ export async function takeChallenge(
   text: string,
 ): Promise<'taken' | 'unknown' | 'expired'> {
   const bytes = Buffer.from(text, 'base64url');
-  const proof = readDatedProof(config.secretKeys, bytes, macOf(use));
+  const proof = readExpiringToken(config.secretKeys, bytes, macOf(use));
   if (!proof) return 'unknown';
   const now = clock.now();
   if (proof.until <= now) return 'expired';

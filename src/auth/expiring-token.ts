@@ -10,7 +10,7 @@ const macBytes = 32;
 type MacOf = (secret: SecretKey, head: string) => Buffer;
 
 /** A proof that we made, of which nothing is stored: random bytes, until when it is valid, and a keyed hash of both. */
-export function makeDatedProof(secrets: SecretKey[], untilMs: number, macOf: MacOf): Buffer<ArrayBuffer> {
+export function makeExpiringToken(secrets: SecretKey[], untilMs: number, macOf: MacOf): Buffer<ArrayBuffer> {
   const head = Buffer.alloc(headBytes);
   randomBytes(saltBytes).copy(head);
   head.writeUIntBE(untilMs, saltBytes, timeBytes);
@@ -23,7 +23,7 @@ export function makeDatedProof(secrets: SecretKey[], untilMs: number, macOf: Mac
  * @returns its head in hex, which no other proof has, and until when it is valid, which the caller must compare; null
  * for bytes that are no proof of this
  */
-export function readDatedProof(
+export function readExpiringToken(
   secrets: SecretKey[],
   proof: Buffer,
   macOf: MacOf,
