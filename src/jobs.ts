@@ -40,10 +40,10 @@ import { sendMessages } from './receipts/send-messages.ts';
 import { sweepReceipts } from './receipts/sweep.ts';
 import { refundsDue } from './refunds/due.ts';
 import { followRefunds } from './refunds/follow.ts';
+import { watchPartnerClocks } from './requests/clock-alarm.ts';
 import { expiryDue } from './requests/due.ts';
 import { expireDue } from './requests/expire.ts';
 import { indexMetadata } from './requests/lists/index-metadata.ts';
-import { watchOrder } from './requests/order-alarm.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import { recoveriesDue } from './wallets/due.ts';
 import { releaseStaleWallets } from './wallets/release.ts';
@@ -125,7 +125,7 @@ const loops: Loop[] = [
     run: (ctx, signal, since) => sendDueMails(ctx, signal, transportOf(ctx), since),
     queue: { due: mailsDue, wakes: ['mails'], restMs: second },
   },
-  { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
+  { name: 'watch the order of requests', everyMs: minute, run: watchPartnerClocks },
   { name: 'match payments in tokens that are back', everyMs: 10 * minute, run: rematchKnownTokens },
   { name: 'take charges that a removed chain left behind', everyMs: 10 * minute, run: moveStranded },
   { name: 'watch the reading of chains', everyMs: minute, run: alarmSilentChains },

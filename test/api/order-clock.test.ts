@@ -5,8 +5,8 @@ import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { createMerchantManually } from '../../src/merchants/manual.ts';
+import { watchPartnerClocks } from '../../src/requests/clock-alarm.ts';
 import { createInScope } from '../../src/requests/create-in-scope.ts';
-import { watchOrder } from '../../src/requests/order-alarm.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { type Api, type ApiPartner, startApi } from '../support/api/client.ts';
 import { makeMerchant } from '../support/fixtures.ts';
@@ -154,7 +154,7 @@ test('POST requests › the wallet was freed after the gate had read the merchan
 test('An order more than a second ahead of the time → an alarm that names the partner, until time has caught up', async () => {
   const { partner, test: side } = await api.partner();
   const alarm = async () => {
-    await watchOrder(api.ctx);
+    await watchPartnerClocks(api.ctx);
     return (await raisedAlarms(api.db.sql)).get('order_ahead');
   };
   await api.db.sql`update partner_clocks set last_at = clock_timestamp() + interval '900 ms'`;

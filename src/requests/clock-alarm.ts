@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import { modeOf } from '../lib/mode.ts';
-import { selectAhead } from './order-store.ts';
+import { selectAhead } from './clock-store.ts';
 
 const maxNamed = 5;
 
@@ -10,7 +10,7 @@ const maxNamed = 5;
  * Several creates in one millisecond put it ahead only slightly; a larger lead means that the database's clock has
  * jumped.
  */
-export async function watchOrder({ db: { sql } }: Pick<Context, 'db'>): Promise<void> {
+export async function watchPartnerClocks({ db: { sql } }: Pick<Context, 'db'>): Promise<void> {
   const ahead = await selectAhead(sql, maxNamed + 1);
   if (ahead.length === 0) return clearAlarm(sql, 'order_ahead');
   const scopes = ahead.slice(0, maxNamed).map(({ slug, test_mode, last_at }) => {
