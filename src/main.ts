@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { announceRecurring } from './chain/recurring/announce.ts';
 import { nameEndpoints } from './chain/rpc.ts';
 import { checkTokens } from './chain/tokens.ts';
+import { watchChildServers } from './child-servers.ts';
 import { keepAddress } from './config/address.ts';
 import { misspeltAdvice } from './config/misspelt.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -16,7 +17,6 @@ import { runJobs } from './jobs.ts';
 import { lockDataDir } from './lib/data-dir-lock.ts';
 import { RunFault, StartFault } from './lib/start-fault.ts';
 import { printableLines } from './lib/text/printable.ts';
-import { watchParts } from './parts.ts';
 import { announceRemovedChains } from './payments/silent-chains.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
@@ -86,7 +86,7 @@ async function serve({ ctx, pools, parts }: RunningService, ending: AbortControl
     throw error;
   });
   const jobs = runJobs({ ...ctx, db: pools.loops }, ending.signal);
-  const watched = watchParts(parts, ending.signal);
+  const watched = watchChildServers(parts, ending.signal);
   // Awaiting them below throws the error again, once the server is closed.
   for (const work of [jobs, watched])
     work.catch(() => {

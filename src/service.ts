@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { type ChildServer, childServersOf } from './child-servers.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import {
@@ -26,13 +27,12 @@ import { refuseKeyFaults } from './db/secret-keys.ts';
 import { makeLog } from './lib/log.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
-import { type Part, partsOf } from './parts.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 /** A context whose database is connected; `close` ends everything that was started for it. */
 export type Service = { ctx: Context; close(): Promise<void> };
 /** A service. Its context uses the API's connections; pages and loops have their own pools. */
-export type RunningService = Service & { pools: Pools; parts: Part[] };
+export type RunningService = Service & { pools: Pools; parts: ChildServer[] };
 
 /**
  * Starts an embedded database and the sandbox's chains, if needed. As the owner, migrates the database and creates the
@@ -89,7 +89,7 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     return {
       ctx: { config, db: pools.api, clock, log, chains, sandbox },
       pools,
-      parts: partsOf(config, embedded, devChains),
+      parts: childServersOf(config, embedded, devChains),
       close,
     };
   } catch (error) {

@@ -82,7 +82,7 @@ function assertNothingRuns(folder: string): void {
 }
 
 /** The process ids of the parts that a service started: one database server and two chains. */
-function partsOf(folder: string) {
+function childServersOf(folder: string) {
   const pids = embeddedPids(folder);
   assert.equal(pids.postgres.length, 1, JSON.stringify(pids));
   assert.equal(pids.anvil.length, 2, JSON.stringify(pids));
@@ -111,7 +111,7 @@ test('an empty data folder → ready, no warnings, and the printed curl works wh
   const told = service.stdout().replace(/^\{.*"a statement was slow".*\n/gm, '');
   assert.match(told, /^\n {2}Quittance is ready at http:\/\/localhost:\d+\n/);
   assert.doesNotMatch(told, /warn|deprecat|experimental|"level"/i);
-  partsOf(dataDir);
+  childServersOf(dataDir);
   first = await pasteCurl(service);
   assert.equal(first.ok, true);
   assert.equal(first.amount.fiat_int, 1250);
@@ -123,7 +123,7 @@ test('an empty data folder → ready, no warnings, and the printed curl works wh
 });
 
 test('a second service on the same data folder → refused in a sentence, the first undisturbed', async () => {
-  const before = partsOf(dataDir);
+  const before = childServersOf(dataDir);
   const files = ['secret-keys', 'postgres.json', 'chains.json', 'demo.json', 'service.pid'];
   const content = () => files.map((file) => readFileSync(join(dataDir, file), 'utf8'));
   const kept = content();
@@ -134,7 +134,7 @@ test('a second service on the same data folder → refused in a sentence, the fi
     stdout: '',
     stderr: `Quittance cannot start. Another service (process ${service.pid}) uses ${dataDir}. Stop it, or set another DATA_DIR.\n`,
   });
-  assert.deepEqual(partsOf(dataDir), before);
+  assert.deepEqual(childServersOf(dataDir), before);
   assert.deepEqual(content(), kept);
   await assertReady(service);
   assert.equal((await read(service, first.request_id)).request_id, first.request_id);
@@ -181,14 +181,14 @@ test('a payment, then SIGTERM → all ends; started again, requests, balances an
 
 test('SIGKILL of the service → the next start adopts what it left, and verifies the payment mined just before', async () => {
   const request = await pasteCurl(service);
-  const left = partsOf(dataDir);
+  const left = childServersOf(dataDir);
   await cli(dataDir, 'sandbox', 'pay', request.request_id);
   await service.stop('SIGKILL');
-  assert.deepEqual(partsOf(dataDir), left);
+  assert.deepEqual(childServersOf(dataDir), left);
 
   service = await startService(home);
   assert.equal(service.stderr(), '');
-  assert.deepEqual(partsOf(dataDir), left);
+  assert.deepEqual(childServersOf(dataDir), left);
   assert.equal((await verified(request.request_id)).proof_status, 'verified');
   assert.equal((await read(service, first.request_id)).proof_status, 'verified');
   assert.deepEqual((await service.stop()).code, 0);
@@ -212,7 +212,7 @@ test('SIGKILL of service, database and chains at once → started again, everyth
   await verified(request.request_id);
   await chainSaved();
   const before = await balance();
-  const { postgres, anvil } = partsOf(dataDir);
+  const { postgres, anvil } = childServersOf(dataDir);
   for (const pid of [service.pid, ...postgres, ...anvil]) signalProcess(pid, 'SIGKILL');
   await service.ended;
 
@@ -227,7 +227,7 @@ test('SIGKILL of service, database and chains at once → started again, everyth
 
 test('SIGKILL of service and chains right after a payment → the chain forgets it at most, and the request can be paid', async () => {
   const request = await pasteCurl(service);
-  const { anvil } = partsOf(dataDir);
+  const { anvil } = childServersOf(dataDir);
   await cli(dataDir, 'sandbox', 'pay', request.request_id);
   for (const pid of [service.pid, ...anvil]) signalProcess(pid, 'SIGKILL');
   await service.ended;
@@ -267,7 +267,7 @@ test('a crash at any point of the first start, and numbers of processes used aga
 
 /** After a crash, recorded process ids may belong to other programs: these are left alone. */
 async function assertNumbersUsedAgain(folder: string, one: Service): Promise<void> {
-  const { postgres, anvil } = partsOf(folder);
+  const { postgres, anvil } = childServersOf(folder);
   for (const pid of [one.pid, ...postgres, ...anvil]) signalProcess(pid, 'SIGKILL');
   await one.ended;
   await until(() => Object.values(embeddedPids(folder)).flat().length === 0, 'the parts to end');

@@ -7,14 +7,14 @@ import { RunFault } from './lib/start-fault.ts';
 import type { DevChains } from './sandbox/chain.ts';
 
 /** A server of the sandbox: its embedded database or a local chain. */
-export type Part = { name: string; pid: number; data: string; log: string; kept: string };
+export type ChildServer = { name: string; pid: number; data: string; log: string; kept: string };
 
 /** The servers that run for this service alone, and would be missed for ever if they ended. */
-export function partsOf(
+export function childServersOf(
   { dataDir }: Pick<Config, 'dataDir'>,
   database: EmbeddedPostgres | null,
   chains: DevChains | null,
-): Part[] {
+): ChildServer[] {
   const kept = 'Nothing is lost, except what it mined in its last second.';
   const chainParts = Object.entries(chains?.processes ?? {}).map(([mode, { pid, stateFile: data }]) => {
     return { name: `local ${mode} chain`, pid, data, log: `${data}.log`, kept };
@@ -31,7 +31,7 @@ export function partsOf(
  *
  * @throws RunFault if a part has ended: without it every call would fail until the next start
  */
-export async function watchParts(parts: readonly Part[], signal: AbortSignal): Promise<void> {
+export async function watchChildServers(parts: readonly ChildServer[], signal: AbortSignal): Promise<void> {
   const ended = await firstToEnd(parts, signal);
   if (!ended) return;
   const { name, pid, data, log, kept } = ended;
