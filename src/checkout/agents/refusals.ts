@@ -1,4 +1,4 @@
-import type { AuthorizationOutcome } from '../../payments/authorized/submit.ts';
+import type { SubmitOutcome } from '../../payments/authorized/submit.ts';
 import type { PaymentFault } from './rules.ts';
 
 /** Why a payment is refused: a code of x402 if it has one, otherwise our own. */
@@ -37,7 +37,7 @@ export const refusalTexts: Record<RefusalCode, string> = {
 
 /** The refusal of an authorization that was not sent; null if the service cannot send it for a reason of its own. */
 export function refusalOf(
-  kind: Exclude<AuthorizationOutcome['kind'], 'sent' | 'closed' | 'other_under_way'>,
+  kind: Exclude<SubmitOutcome['kind'], 'sent' | 'closed' | 'other_under_way'>,
 ): RefusalCode | null {
   switch (kind) {
     case 'used':

@@ -39,7 +39,7 @@ export type SubmittedAuthorization = {
 };
 
 /** The outcome of submitting an authorization. Only with `sent` is anything sent. */
-export type AuthorizationOutcome =
+export type SubmitOutcome =
   /** It is on its way, or was already. `relayId`: the call that executes it. */
   | { kind: 'sent'; relayId: string }
   /** Another payment of the request is on its way: this one would be the second. */
@@ -71,7 +71,7 @@ const maxUnderWayOfWallet = 5;
 
 const refusals: Record<
   TokenRefusal,
-  AuthorizationOutcome['kind'] & ('used' | 'signature' | 'balance' | 'changed' | 'refused')
+  SubmitOutcome['kind'] & ('used' | 'signature' | 'balance' | 'changed' | 'refused')
 > = {
   used: 'used',
   signature: 'signature',
@@ -92,7 +92,7 @@ export async function submitAuthorization(
   ctx: Context,
   scope: Scope,
   submitted: SubmittedAuthorization,
-): Promise<AuthorizationOutcome> {
+): Promise<SubmitOutcome> {
   const { chain, token, signed } = submitted;
   const call = { scope, chain, from: null, to: token.address, data: authorizationCall(signed) };
   const known = () => ctx.db.scoped(scope, (tx) => readKnown(tx, scope, submitted, ctx.clock.now()));
@@ -107,7 +107,7 @@ export async function submitAuthorization(
   if (simulated.gas > maxGas) return { kind: 'refused' };
   try {
     const outcome = await retryOnConflict(() =>
-      ctx.db.transaction(async (tx): Promise<AuthorizationOutcome> => {
+      ctx.db.transaction(async (tx): Promise<SubmitOutcome> => {
         const { failures, underWay } = await lockWallet(tx, signed.from, submitted.requestId);
         if (failures >= maxFailuresOfWallet) return { kind: 'too_often' };
         if (underWay >= maxUnderWayOfWallet) return { kind: 'too_many_at_once' };
@@ -150,7 +150,7 @@ async function readKnown(
   scope: Scope,
   submitted: SubmittedAuthorization,
   now: Date,
-): Promise<AuthorizationOutcome | null> {
+): Promise<SubmitOutcome | null> {
   const { live } = await readOwn(tx, scope, submitted, now);
   if (live) return { kind: 'sent', relayId: live };
   const named = await selectAuthorized(tx, scope, keyOf(submitted));
@@ -180,7 +180,7 @@ async function bindUnderLock(
   tx: Tx,
   scope: Scope,
   submitted: SubmittedAuthorization,
-): Promise<AuthorizationOutcome | null> {
+): Promise<SubmitOutcome | null> {
   const { requestId, chain, token, amountMicro, signed } = submitted;
   const request = await lockForProof(tx, scope, requestId);
   const now = ctx.clock.now();
