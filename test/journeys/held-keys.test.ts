@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
+import { alarmMissingKeys } from '../../src/db/missing-keys-alarm.ts';
 import { checkSecretKeys, forgetSecretKey } from '../../src/db/secret-keys.ts';
-import { alarmMissingKeys } from '../../src/db/waiting-for-keys.ts';
 import type { SecretKey } from '../../src/lib/encrypt.ts';
 import { queueMail } from '../../src/mail/outbox.ts';
 import { sendDueMails } from '../../src/mail/transport.ts';
