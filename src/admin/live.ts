@@ -2,7 +2,7 @@ import { watchTrouble } from '../chain/trouble.ts';
 import type { Context } from '../context.ts';
 import { listenForChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
-import { Places } from '../lib/concurrency/places.ts';
+import { Slots } from '../lib/concurrency/slots.ts';
 import { isStillIn } from '../users/current-user.ts';
 import { maxStreamsOfOne, sendEvents } from '../web/event-stream.ts';
 import type { AdminPages } from './route.ts';
@@ -19,7 +19,7 @@ const listenings = new WeakMap<Database, Listening>();
 
 /** `GET /admin/events` (server-sent events): reports that something has changed, for any partner. */
 export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
-  const streams = { places: new Places(maxStreams, maxStreamsOfOne), ending, log: ctx.log };
+  const streams = { places: new Slots(maxStreams, maxStreamsOfOne), ending, log: ctx.log };
   pages.page({ url: adminEventsPath }, ({ operator, reply }) =>
     sendEvents(reply, streams, [operator.userId], () => ({
       watch: (wake, onError) => [

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { rowsInBatches } from '../db/in-batches.ts';
-import { hasPlace } from '../lib/concurrency/places.ts';
+import { hasSlot } from '../lib/concurrency/slots.ts';
 import { keyedHash, newest } from '../lib/encrypt.ts';
 
 const today = (tx: Tx) => tx`(clock_timestamp() at time zone 'UTC')::date`;
@@ -54,7 +54,7 @@ export async function takeRecipientQuota(
   const taken = (subject: string) => counts.find((row) => row.subject === subject);
   const [ofPartner, ofMerchant] = [taken(person), taken(own)];
   if (!ofPartner || !ofMerchant) throw new Error('what a person is sent was not counted');
-  if (!hasPlace([ofPartner.calls, ofMerchant.calls], [max.ofPartner, max.ofMerchant])) return false;
+  if (!hasSlot([ofPartner.calls, ofMerchant.calls], [max.ofPartner, max.ofMerchant])) return false;
   await tx`
     update day_counters set calls = calls + 1
     where partner_id = ${scope.partnerId} and action = ${action}

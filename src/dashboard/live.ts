@@ -1,7 +1,7 @@
 import { isMerchantStillIn } from '../auth/merchant-session.ts';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
-import { Places } from '../lib/concurrency/places.ts';
+import { Slots } from '../lib/concurrency/slots.ts';
 import { isUuid } from '../lib/ids.ts';
 import { readByMerchant } from '../requests/lists/by-merchant.ts';
 import { maxStreams, maxStreamsOfOne, type Reported, sendEvents } from '../web/event-stream.ts';
@@ -17,7 +17,7 @@ export function dashboardEventsPath(requestId?: string): string {
 
 /** `GET /dashboard/events` (server-sent events): reports that something of this merchant has changed. */
 export function dashboardEvents(pages: MerchantPages, ctx: Context, ending: AbortSignal): void {
-  const streams = { places: new Places(maxStreams, maxOfPartner, maxStreamsOfOne), ending, log: ctx.log };
+  const streams = { places: new Slots(maxStreams, maxOfPartner, maxStreamsOfOne), ending, log: ctx.log };
   pages.page({ url: '/dashboard/events' }, (visit) => {
     const { scope, accountId } = visit.session;
     return sendEvents(visit.reply, streams, [scope.partnerId, accountId], () => reportTo(ctx, visit));

@@ -1,5 +1,5 @@
 import type { Scope } from '../db/connection.ts';
-import { Places } from '../lib/concurrency/places.ts';
+import { Slots } from '../lib/concurrency/slots.ts';
 
 /**
  * Limits what this process asks of a chain's endpoints for strangers: for one partner and mode, and for all, so that
@@ -10,7 +10,7 @@ export class ChainLimit {
   readonly #max: { ofOne: number; ofAll: number };
   readonly #windowMs: number;
   #window = 0;
-  #used = new Places();
+  #used = new Slots();
 
   constructor(max: { ofOne: number; ofAll: number }, windowMs: number) {
     this.#max = max;
@@ -27,7 +27,7 @@ export class ChainLimit {
     if (window !== this.#window) {
       const { ofAll, ofOne } = this.#max;
       this.#window = window;
-      this.#used = new Places(Number.POSITIVE_INFINITY, ofAll, ofOne, ofOne);
+      this.#used = new Slots(Number.POSITIVE_INFINITY, ofAll, ofOne, ofOne);
     }
     return this.#used.take(String(chainId), `${partnerId} ${testMode}`, party);
   }

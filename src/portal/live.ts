@@ -1,7 +1,7 @@
 import { watchTrouble } from '../chain/trouble.ts';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
-import { Places } from '../lib/concurrency/places.ts';
+import { Slots } from '../lib/concurrency/slots.ts';
 import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { readRequest } from '../requests/read.ts';
@@ -24,7 +24,7 @@ export function merchantEventsPath(mode: string, accountId: string): string {
 
 /** `GET /portal/events` (server-sent events): reports that something of this partner and mode has changed. */
 export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSignal): void {
-  const streams = { places: new Places(maxStreams, maxOfPartner, maxStreamsOfOne), ending, log: ctx.log };
+  const streams = { places: new Slots(maxStreams, maxOfPartner, maxStreamsOfOne), ending, log: ctx.log };
   pages.page({ url: '/portal/events', permission: 'read' }, (visit) =>
     sendEvents(visit.reply, streams, [visit.scope.partnerId, visit.user.userId], () => reportTo(ctx, visit)),
   );

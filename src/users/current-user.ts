@@ -13,7 +13,7 @@ import {
   type UserKind,
 } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
-import type { Reader } from '../web/export-places.ts';
+import type { Reader } from '../web/export-slots.ts';
 import { signInAddress } from '../web/sign-in-address.ts';
 import type { Realm } from './realm.ts';
 

@@ -4,12 +4,12 @@ import { after, before, test } from 'node:test';
 import fastify from 'fastify';
 import type { CsvRow } from '../lib/text/csv.ts';
 import { cutExports, sendCsv } from './download.ts';
-import { ExportPlaces } from './export-places.ts';
+import { ExportSlots } from './export-slots.ts';
 
 // To a client of HTTP/1.0, such as a proxy with old defaults, the end of the connection is the end of the file.
 
 const app = fastify();
-const stalling = new ExportPlaces({ max: 9, maxOfGroup: 9, maxOfOne: 9, stalledMs: 100 });
+const stalling = new ExportSlots({ max: 9, maxOfGroup: 9, maxOfOne: 9, stalledMs: 100 });
 let port = 0;
 
 async function* rows(end: 'whole' | 'fails' | 'waits'): AsyncGenerator<CsvRow[]> {

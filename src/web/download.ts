@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import { type CsvRow, csvStream } from '../lib/text/csv.ts';
 import { sendTooMany } from './error-page.ts';
-import { cutOff, ExportPlaces, type Reader } from './export-places.ts';
+import { cutOff, ExportSlots, type Reader } from './export-slots.ts';
 
-const usualPlaces = new ExportPlaces();
+const usualPlaces = new ExportSlots();
 
 /**
  * Responds with a list as a CSV file, streamed in batches; 429 if the reader already has too many exports running. The
@@ -14,7 +14,7 @@ export function sendCsv(
   name: string,
   header: string[],
   batches: AsyncIterable<Iterable<CsvRow>>,
-  places: ExportPlaces = usualPlaces,
+  places: ExportSlots = usualPlaces,
 ): FastifyReply {
   if (!places.take(reply)) return sendTooMany(reply);
   const { reader } = reply.request;

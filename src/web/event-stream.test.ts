@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import fastify from 'fastify';
-import { Places } from '../lib/concurrency/places.ts';
+import { Slots } from '../lib/concurrency/slots.ts';
 import { endEventStream, openEventStream, sendEvents, writeEvent } from './event-stream.ts';
 
 const watch = () => [];
@@ -13,7 +13,7 @@ const watch = () => [];
 async function firstOf(goesOn: boolean): Promise<string> {
   const app = fastify();
   const ending = new AbortController();
-  const streams = { places: new Places(1, 1), ending: ending.signal, log: app.log };
+  const streams = { places: new Slots(1, 1), ending: ending.signal, log: app.log };
   app.get('/', (_request, reply) => sendEvents(reply, streams, ['a'], () => ({ watch, goesOn: async () => goesOn })));
   try {
     const answer = await fetch(await app.listen({ host: '127.0.0.1', port: 0 }));
@@ -43,7 +43,7 @@ test('a browser that leaves before the stream begins → the stream ends at once
   timeout: 60_000,
 }, async () => {
   const app = fastify();
-  const places = new Places(1, 1);
+  const places = new Slots(1, 1);
   const streams = { places, ending: new AbortController().signal, log: app.log };
   const leaving = new AbortController();
   const ended = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ test('a stream that finds no place, or begins while the service stops → 204, a
 }, async () => {
   const app = fastify();
   const ending = new AbortController();
-  const streams = { places: new Places(2, 1), ending: ending.signal, log: app.log };
+  const streams = { places: new Slots(2, 1), ending: ending.signal, log: app.log };
   let opened = 0;
   app.get<{ Params: { holder: string } }>('/:holder', (request, reply) =>
     sendEvents(reply, streams, [request.params.holder], () => {
@@ -93,7 +93,7 @@ test('a stream that finds no place, or begins while the service stops → 204, a
 
 test('what a stream reports cannot be read → an ordinary error, and its place is free again', async () => {
   const app = fastify();
-  const streams = { places: new Places(1, 1), ending: new AbortController().signal, log: app.log };
+  const streams = { places: new Slots(1, 1), ending: new AbortController().signal, log: app.log };
   app.get('/', (_request, reply) =>
     sendEvents(reply, streams, ['a'], () => Promise.reject(new Error('no such request'))),
   );

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
-import type { Places } from '../lib/concurrency/places.ts';
+import type { Slots } from '../lib/concurrency/slots.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { pause } from '../lib/time.ts';
 
@@ -63,7 +63,7 @@ export function endEventStream(stream: ServerResponse): void {
 }
 
 /** The event streams of one area's pages. They end when `ending` aborts. */
-export type EventStreams = { places: Places; ending: AbortSignal; log: Pick<FastifyBaseLogger, 'warn'> };
+export type EventStreams = { places: Slots; ending: AbortSignal; log: Pick<FastifyBaseLogger, 'warn'> };
 
 /** What one stream reports. */
 export type Reported = {

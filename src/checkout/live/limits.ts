@@ -1,5 +1,5 @@
 import { AttemptLimit, clientSubject, networkSubject } from '../../lib/concurrency/attempts.ts';
-import { Places, takeEach } from '../../lib/concurrency/places.ts';
+import { Slots, takeEach } from '../../lib/concurrency/slots.ts';
 import { minuteMs } from '../../lib/durations.ts';
 
 /** How many pay pages a process keeps connected. */
@@ -21,9 +21,9 @@ export function liveLimits() {
   const polls = new AttemptLimit(pollsOfClient, minuteMs);
   const pollsForRequest = new AttemptLimit(pollsOfClientForRequest, minuteMs);
   const connections = new AttemptLimit(connectionsOfClient, minuteMs);
-  const ofClients = new Places(maxPages, maxPagesOfOne);
-  const ofNetworks = new Places(Number.POSITIVE_INFINITY, maxPagesOfNetwork);
-  const ofRequests = new Places(Number.POSITIVE_INFINITY, maxPagesOfRequest);
+  const ofClients = new Slots(maxPages, maxPagesOfOne);
+  const ofNetworks = new Slots(Number.POSITIVE_INFINITY, maxPagesOfNetwork);
+  const ofRequests = new Slots(Number.POSITIVE_INFINITY, maxPagesOfRequest);
   return {
     /** Counts a poll; false if the client has made too many. */
     mayPoll(ip: string, requestId: string, now: Date): boolean {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { Places } from '../lib/concurrency/places.ts';
+import { Slots } from '../lib/concurrency/slots.ts';
 
 /**
  * Who reads lists: a user or merchant, but never a session. `group` has a limit of its own: all users of a partner, or
@@ -33,13 +33,13 @@ export function cutOff({ socket }: ServerResponse): void {
 }
 
 /** Limits the running exports of this process, so that no reader can fill its memory or keep others from exporting. */
-export class ExportPlaces {
-  readonly #places: Places;
+export class ExportSlots {
+  readonly #places: Slots;
   readonly #stalledMs: number;
   readonly #running = new Set<ServerResponse>();
 
   constructor({ max, maxOfGroup, maxOfOne, stalledMs }: ExportLimits = usual) {
-    this.#places = new Places(max, maxOfGroup, maxOfOne);
+    this.#places = new Slots(max, maxOfGroup, maxOfOne);
     this.#stalledMs = stalledMs;
   }
 

@@ -4,7 +4,7 @@ import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { after, test } from 'node:test';
 import fastify from 'fastify';
 import { sendCsv } from './download.ts';
-import { type ExportLimits, ExportPlaces } from './export-places.ts';
+import { type ExportLimits, ExportSlots } from './export-slots.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 after(() => Promise.all(ends.map((end) => end())));
@@ -16,7 +16,7 @@ async function* endless() {
 /** A server of exports that never end, to clients that read nothing of them. */
 async function exportsWith(limits: ExportLimits) {
   const app = fastify();
-  const places = new ExportPlaces(limits);
+  const places = new ExportSlots(limits);
   const closed: Promise<unknown>[] = [];
   const clients: ClientRequest[] = [];
   app.decorateRequest('reader', null);

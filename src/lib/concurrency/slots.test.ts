@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Places, takeEach } from './places.ts';
+import { Slots, takeEach } from './slots.ts';
 
 test('One holder takes all it may, then others › each its own part, until all are taken; one given back is free again', () => {
-  const places = new Places(4, 2);
+  const places = new Slots(4, 2);
   assert.deepEqual([places.take('a'), places.take('a'), places.take('a')], [true, true, false]);
   assert.deepEqual([places.take('b'), places.take('c'), places.take('d')], [true, true, false]);
   places.leave('a');
@@ -13,13 +13,13 @@ test('One holder takes all it may, then others › each its own part, until all 
 });
 
 test('A few holders that take all they can › leave places to others', () => {
-  const places = new Places(20, 4);
+  const places = new Slots(20, 4);
   const takeAll = (holder: string) => [1, 2, 3, 4, 5].filter(() => places.take(holder)).length;
   assert.deepEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(takeAll), [4, 4, 4, 4, 2, 1, 1, 0]);
 });
 
 test('holders within a holder › each leaves the others in it as many as it has, as it does the others of all', () => {
-  const places = new Places(24, 10, 5);
+  const places = new Slots(24, 10, 5);
   const takeAll = (partner: string, merchant: string) =>
     [1, 2, 3, 4, 5, 6].filter(() => places.take(partner, merchant)).length;
   assert.deepEqual(
@@ -32,7 +32,7 @@ test('holders within a holder › each leaves the others in it as many as it has
 });
 
 test('takeEach › takes a place of each, or of none, and gives all back at once', () => {
-  const [large, small] = [new Places(18, 9), new Places(1, 1)];
+  const [large, small] = [new Slots(18, 9), new Slots(1, 1)];
   const leave = takeEach([large, 'a'], [small, 'b']);
   assert.ok(leave);
   for (let i = 0; i < 9; i++) assert.equal(takeEach([large, 'a'], [small, 'c']), null);

@@ -2,7 +2,7 @@
  * Counts what holders have taken in this process, and limits it for each and for all. Holders can be nested: a merchant
  * within its partner, a user within its group. A holder is never a session, because anybody can have many sessions.
  */
-export class Places {
+export class Slots {
   readonly #max: readonly number[];
   #taken = new Map<string, number>();
 
@@ -19,7 +19,7 @@ export class Places {
   take(...holder: string[]): boolean {
     const keys = keysOf(holder);
     const taken = keys.map((key) => this.#taken.get(key) ?? 0);
-    if (!hasPlace(taken, this.#max)) return false;
+    if (!hasSlot(taken, this.#max)) return false;
     for (const [level, key] of keys.entries()) this.#taken.set(key, (taken[level] ?? 0) + 1);
     return true;
   }
@@ -43,7 +43,7 @@ const keysOf = (holder: string[]) => ['', ...holder.map((_, level) => `\n${holde
  * @param taken how many all holders have taken, then the one that asks or is asked within, and so on
  * @param max how many each of these may have
  */
-export function hasPlace(taken: readonly number[], max: readonly number[]): boolean {
+export function hasSlot(taken: readonly number[], max: readonly number[]): boolean {
   return taken.every((count, level) => count + (taken[level + 1] ?? 0) < (max[level] ?? 0));
 }
 
@@ -52,7 +52,7 @@ export function hasPlace(taken: readonly number[], max: readonly number[]): bool
  *
  * @returns a function that returns the places; null if one of them has none left
  */
-export function takeEach(...wanted: (readonly [Places, string])[]): (() => void) | null {
+export function takeEach(...wanted: (readonly [Slots, string])[]): (() => void) | null {
   const taken: typeof wanted = [];
   const leave = () => {
     for (const [places, holder] of taken) places.leave(holder);
