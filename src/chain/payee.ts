@@ -1,6 +1,6 @@
 import { encodeFunctionData, erc20Abi, keccak256, stringToHex } from 'viem';
 import type { ChainConfig } from '../config/chains.ts';
-import { queryAny } from './any-endpoint.ts';
+import { queryWithFailover } from './failover.ts';
 import { type Hex, type Rpc, RpcError } from './rpc.ts';
 
 /** Whether a token lets a contract pay a wallet at all, according to the chain. */
@@ -18,7 +18,7 @@ const anyone: Hex = `0x${keccak256(stringToHex('quittance: asks whether a token 
  */
 export async function tryPayee(chain: ChainConfig, token: Hex, contract: Hex, payee: Hex): Promise<PayeeWord> {
   try {
-    return await queryAny(chain, timeoutMs, async (rpc) => {
+    return await queryWithFailover(chain, timeoutMs, async (rpc) => {
       if (await moves(rpc, token, contract, payee)) return 'accepted';
       return (await moves(rpc, token, anyone, anyone)) ? 'refused' : 'accepted';
     });
