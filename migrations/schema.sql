@@ -1504,6 +1504,7 @@ create table wallets (
 );
 CREATE INDEX wallets_account ON public.wallets USING btree (account_id);
 CREATE INDEX wallets_unsigned ON public.wallets USING btree (claimed_at) WHERE (signed_at IS NULL);
+CREATE TRIGGER wallets_signed AFTER INSERT OR UPDATE OF signed_at ON wallets FOR EACH ROW WHEN (new.signed_at IS NOT NULL) EXECUTE FUNCTION watch_signed_wallet();
 alter table wallets enable row level security, force row level security;
 create policy owner on wallets for ALL to quittance using (true) with check (true);
 create policy scope on wallets for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -2728,3 +2729,14 @@ BEGIN ATOMIC
          END AS old_chain_ids;
 END;
 grant execute on function wallet_chains(merchants,text) to quittance_app, quittance_service;
+
+CREATE OR REPLACE FUNCTION public.watch_signed_wallet()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update watched_wallets w set changed_at = real_time()
+    where (w.wallet_address, w.partner_id, w.test_mode, w.account_id)
+      = (new.address, new.partner_id, new.test_mode, new.account_id);
+  return null;
+end $function$;

@@ -91,6 +91,7 @@ const functions: Record<string, string[]> = {
   reserve_rest: ['amount_reservations', 'reserved_rests'],
   store_as_assumed: ['amount_reservations', 'partner_clocks', 'requests', 'watched_wallets'],
   store_together: ['amount_reservations', 'partner_clocks', 'requests', 'watched_wallets'],
+  watch_signed_wallet: ['watched_wallets'],
 };
 
 const schema = readFileSync('migrations/schema.sql', 'utf8');
