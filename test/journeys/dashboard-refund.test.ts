@@ -16,6 +16,7 @@ import { secondEndpoint } from '../support/payments/second-endpoint.ts';
 import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 import type { Visit } from '../support/people/forms.ts';
 import { portalVisitor } from '../support/people/portal.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: DashboardFixtures;
 before(async () => {
@@ -181,6 +182,41 @@ test('A transaction that refunded one payment refunds no second one, except by t
     [first, second, stranger].map(({ key }) => acts.filter(({ object_id }) => object_id === key).length),
     [1, 0, 1],
   );
+});
+
+test('One transaction is recorded for two payments at the same moment → it refunds only the one that it moved enough for', async () => {
+  const payer = fixtures.node.wallet();
+  const both = [await stray(600_000n, payer), await stray(600_000n, payer)];
+  for (const paid of both) await pageOf(paid);
+  const back = await send(payer.address, 600_000n);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
+  const checked = await Promise.all(
+    both.map(async ({ txHash }) => {
+      const key = { chainId: 31337, txHash, ordinal: 0 };
+      const said = { refundTxHash: back, elsewhere: false };
+      const one = await checkRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, key, said);
+      assert.ok(one.fault === null);
+      return one;
+    }),
+  );
+  const hashes = both.map(({ txHash }) => txHash);
+  // Each waits before it writes: the second must not have divided the money before it knows of the first.
+  const { recording } = await fixtures.db.transaction(async (tx) => {
+    await tx`select from returns where tx_hash = any(${hashes}::text[]) for update`;
+    const recording = checked.map((one) =>
+      recordRefund(fixtures.ctx, theService, fixtures.scope, fixtures.merchant.id, one),
+    );
+    await until(async () => {
+      const waiting = await fixtures.owner`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length === both.length;
+    }, 'both wait');
+    return { recording };
+  });
+  assert.deepEqual(new Set(await Promise.all(recording)), new Set([null, 'already_refunded']));
+  const rows = await Promise.all(both.map(row));
+  assert.deepEqual(rows.map((one) => one?.given_micro).sort(), ['600000', null]);
 });
 
 test('A transaction is recorded for at most 500 payments of one payer, because more could not be distinguished', async () => {
