@@ -233,3 +233,18 @@ test('A payment is replaced by a reorganisation after it was found final → no 
   assert.deepEqual(await start(row), { kind: 'again' });
   assert.equal((await refunds()).length, 1);
 });
+
+test('A payment that was not matched yet, however final → no refund of it is started: it may pay a request', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const columns = { value: '7', block_number: 90, chain_id: chain.chainId };
+  const txHash = await makeTransfer(database.db.sql, scope, merchant, columns);
+  const key = { chainId: chain.chainId, txHash, ordinal: 0 };
+  const final = await database.db.scoped(scope, (tx) => selectTransfer(tx, scope, key));
+  assert.equal(final?.judged_at, null);
+  const start = () => startRefund(ctx, theService, scope, { accountId: merchant.id, key, final });
+  await assert.rejects(start(), { code: 'not_found' });
+  await database.db.sql`
+    update transfers set judged_at = now(), reason = 'no_match' where tx_hash = ${txHash}`;
+  assert.equal((await start()).kind, 'started');
+});
