@@ -60,9 +60,9 @@ export function sendTooMany(reply: FastifyReply): FastifyReply {
 export function errorPage(reply: FastifyReply, status: number, message: string): FastifyReply {
   const { errors } = commonTexts(wordsFor(reply.request));
   if (status === 404) return sendNotFound(reply);
-  // The address of a form, opened as a page.
-  if (status === 405) return sendNotice(reply, status, errors.notFound, errors.notFoundRest);
-  if (status === 400 || status === 415) return sendNotice(reply, status, errors.malformed, errors.malformedRest);
+  if (status === 405 && ['GET', 'HEAD'].includes(reply.request.method))
+    return sendNotice(reply, status, errors.formAddress, errors.formAddressRest);
+  if ([400, 405, 415].includes(status)) return sendNotice(reply, status, errors.malformed, errors.malformedRest);
   // 500 or 503: our fault.
   if (status >= 500) return sendNotice(reply, status, errors.trouble, errors.troubleRest);
   return sendNotice(reply, status, errors.failed, message);

@@ -52,9 +52,9 @@ test('an unknown page → links back to where the visitor is signed in; a strang
   assert.deepEqual(homes((await elsewhere.open('/admin/partners')).html), []);
 });
 
-test('the address of a form, opened as a page → says in the reader’s language that there is no page', async () => {
+test('the address of a form, opened as a page → says in the reader’s language that it only receives a form', async () => {
   const page = await startVisitor(app.url, { 'accept-language': 'de' }).open('/portal/sign-out');
   assert.equal(page.status, 405);
-  assert.match(page.html, /<h1[^>]*>Seite nicht gefunden<\/h1>/);
+  assert.match(page.html, /<h1[^>]*>Diese Adresse ist keine Seite<\/h1>/);
   assert.doesNotMatch(page.html, /Allow header/);
 });

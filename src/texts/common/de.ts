@@ -61,6 +61,9 @@ export const de: CommonTexts<'de'> = {
     notFound: 'Seite nicht gefunden',
     notFoundRest:
       'Vielleicht ist der Link unvollständig. Öffnen Sie ihn noch einmal genau so, wie Sie ihn erhalten haben, oder bitten Sie den Absender um einen neuen.',
+    formAddress: 'Diese Adresse ist keine Seite',
+    formAddressRest:
+      'Sie nimmt nur ein Formular entgegen. Durch das Öffnen wurde nichts geändert und kein Geld bewegt. Gehen Sie zurück zur Seite mit dem Formular und senden Sie es dort ab.',
     home: 'Zurück zur Übersicht',
     trouble: 'Bei uns ist etwas schiefgegangen',
     troubleRest:

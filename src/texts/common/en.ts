@@ -61,6 +61,9 @@ export const en = {
     notFound: 'Page not found',
     notFoundRest:
       'The link may be incomplete. Open it again exactly as it was sent to you, or ask the sender for a new one.',
+    formAddress: 'This address is not a page',
+    formAddressRest:
+      'It only receives a form. Opening it changed nothing and moved no money. Go back to the page with the form, and submit it there.',
     home: 'Back to the overview',
     trouble: 'Something went wrong on our side',
     troubleRest:

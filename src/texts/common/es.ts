@@ -64,6 +64,9 @@ export const es: CommonTexts<'es'> = {
     notFound: 'Página no encontrada',
     notFoundRest:
       'Quizá el enlace esté incompleto. Ábralo de nuevo tal como lo recibió o pida otro a quien se lo envió.',
+    formAddress: 'Esta dirección no es una página',
+    formAddressRest:
+      'Solo recibe un formulario. Al abrirla no se cambió nada ni se movió dinero. Vuelva a la página del formulario y envíelo desde allí.',
     home: 'Volver al resumen',
     trouble: 'Algo ha fallado por nuestra parte',
     troubleRest:

@@ -64,6 +64,9 @@ export const fr: CommonTexts<'fr'> = {
     notFound: 'Page introuvable',
     notFoundRest:
       'Le lien est peut-être incomplet. Ouvrez-le exactement tel qu’il vous a été envoyé, ou demandez-en un nouveau à l’expéditeur.',
+    formAddress: 'Cette adresse n’est pas une page',
+    formAddressRest:
+      'Elle reçoit seulement un formulaire. Son ouverture n’a rien modifié et aucun argent n’a été débité. Revenez à la page du formulaire et envoyez-le depuis celle-ci.',
     home: 'Retour à la vue d’ensemble',
     trouble: 'Une erreur s’est produite de notre côté',
     troubleRest:

@@ -64,6 +64,9 @@ export const pt: CommonTexts<'pt'> = {
     notFound: 'Página não encontrada',
     notFoundRest:
       'O link pode estar incompleto. Abra-o de novo exatamente como foi enviado a você ou peça um novo a quem o enviou.',
+    formAddress: 'Este endereço não é uma página',
+    formAddressRest:
+      'Ele só recebe um formulário. Abri-lo não alterou nada e não movimentou nenhum valor. Volte à página do formulário e envie-o por lá.',
     home: 'Voltar à visão geral',
     trouble: 'Algo deu errado do nosso lado',
     troubleRest:
