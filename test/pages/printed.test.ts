@@ -8,6 +8,7 @@ import { openBrowser } from '../support/browser/browser.ts';
 import { openWith, press, see } from '../support/browser/wallet-pages.ts';
 import { type DashboardFixtures, dashboardFixtures, sessionOf } from '../support/people/dashboard.ts';
 import { newAccount } from '../support/people/merchants.ts';
+import { portalPerson } from '../support/people/portal.ts';
 
 let fixtures: DashboardFixtures;
 let browser: Browser;
@@ -31,6 +32,50 @@ test('a request that waits, and the cashier’s screen → their QR code is on p
     assert.ok(await page.locator('.qr svg, .qr img').first().isVisible(), path);
     assert.equal(await page.locator('button:visible, input:visible, nav:visible').count(), 0, path);
   }
+  await page.close();
+});
+
+test('lists and the team → nothing to press is on paper, no card is empty, and the role of each user is', async () => {
+  const { ctx, scope, merchant, url } = fixtures;
+  await fixtures.request();
+  const page = await browser.newPage();
+  await portalPerson(ctx, scope.partnerId, 'developer');
+  const { token: owner } = await portalPerson(ctx, scope.partnerId);
+  const dashboard = await sessionOf(ctx, scope, merchant);
+  await page.context().addCookies([
+    { name: 'dashboard-session', value: dashboard, url },
+    { name: 'portal-session', value: owner, url },
+  ]);
+  await page.emulateMedia({ media: 'print' });
+  for (const path of [
+    '/dashboard',
+    '/dashboard/plans',
+    '/portal',
+    '/portal/team',
+    '/portal/keys',
+    '/portal/webhooks',
+  ]) {
+    await page.goto(url + path);
+    const controls = page.locator('button:visible, input:visible, nav:visible, .button:visible, [download]:visible');
+    assert.deepEqual(await controls.allInnerTexts(), [], path);
+    const cards = await page.locator('.card:visible').allInnerTexts();
+    assert.ok(!cards.includes(''), path);
+  }
+  await page.goto(`${url}/portal/team`);
+  const role = page.getByLabel('Role of developer-');
+  assert.ok(await role.isVisible());
+  assert.equal(await role.evaluate((one) => getComputedStyle(one).borderStyle), 'none');
+  await page.close();
+});
+
+test('a long memo, folded on the screen → it is on paper from beginning to end', async () => {
+  const { id } = await fixtures.request({ memo: `${'Rye bread. '.repeat(20)}The end.` });
+  const page = await browser.newPage();
+  await page.goto(`${fixtures.url}/pay/${id}`);
+  const memo = page.locator('.memo');
+  assert.ok(!(await memo.isVisible()));
+  await page.emulateMedia({ media: 'print' });
+  assert.ok(await memo.isVisible());
   await page.close();
 });
 
