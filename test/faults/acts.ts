@@ -87,13 +87,14 @@ export async function post(
 export async function create(stage: Stage, [who = 0, much = 0, how = 0]: readonly number[]): Promise<boolean> {
   const partner = Math.floor(who * stage.partners.length);
   const merchant = at(stage.partners[partner]?.merchants ?? [], much);
-  if (!merchant) return false;
+  const [wallet] = stage.wallets;
+  if (!merchant || !wallet) return false;
   let fiatInt = 1000 + (Math.floor(much * 1e6) % 90_000);
   while (wholeCents.some((divisor) => fiatInt % divisor === 0)) fiatInt++;
   const order: Order = {
-    ...{ key: `faults-${String(stage.model.orders.length).padStart(25, '0')}`, partner, merchant, fiatInt },
+    ...{ key: `faults-${String(stage.model.orders.length).padStart(25, '0')}`, partner, merchant, wallet, fiatInt },
     ...{ id: null, dueMicro: 0n, reference: Buffer.alloc(0), cancelled: 'no', isOver: false, payments: [] },
-    ...{ wasVerified: false, lostFinal: false },
+    ...{ isWalletKnown: false, wasVerified: false, lostFinal: false },
   };
   stage.model.orders.push(order);
   const together = how < 0.1 ? copies : 1;
@@ -109,6 +110,8 @@ export async function acknowledge(stage: Stage, order: Order, share: number): Pr
   };
   const answer = await call(stage, order.partner, share, 'POST', '/api/v1/requests/create', { body });
   if (!answer) return;
+  // Its merchant was just reset, and has no wallet again yet.
+  if (answer.json.error === 'merchant_onboarding_incomplete' && order.id === null) return;
   if (answer.status !== 201 && answer.status !== 200) throw new Broken(`a create was refused: ${answer.text}`);
   const { request_id: id, amount, expires_at: expiresAt } = answer.json;
   const awayMs = Date.parse(expiresAt) - Date.now() - weekMinutes * minuteMs;
@@ -124,6 +127,19 @@ export async function acknowledge(stage: Stage, order: Order, share: number): Pr
   order.id = id;
   order.dueMicro = dueMicro;
   order.reference = keyedHash(newest(testSecrets), 'reference', id).subarray(0, 16);
+  await lookAtWallet(stage, order);
+}
+
+/** Sees to which wallet an order is paid, if the database can be asked now. */
+export async function lookAtWallet({ database, wallets }: Stage, order: Order): Promise<void> {
+  if (order.isWalletKnown) return;
+  const asked = database.owner<
+    { address: string }[]
+  >`select wallet_address as address from requests where id = ${order.id}`;
+  const [row] = await asked.catch(() => []);
+  const wallet = row && wallets.find(({ address }) => address.toLowerCase() === row.address);
+  if (row && !wallet) throw new Broken(`the request ${order.id} is paid to ${row.address}, which no merchant has`);
+  if (wallet) Object.assign(order, { wallet, isWalletKnown: true });
 }
 
 /** Whether an amount is right for these cents at a rate: up to a cent may have been added as a surcharge. */
@@ -220,7 +236,7 @@ export async function handIn(
 /** A merchant sends money back that pays nothing: first the payment is taken, then the transfer is made. */
 export async function refund(stage: Stage, [which = 0]: readonly number[]): Promise<boolean> {
   const isStray = ({ how, claimed, order }: Payment) =>
-    order.merchant.privateKey !== null &&
+    order.wallet.privateKey !== null &&
     (['rounded', 'too-late', 'cancelled'].includes(how) || (how === 'claim' && !claimed));
   const strays = stage.model.payments.filter((one) => isOnChain(one) && one.refund === 'no' && isStray(one));
   const payment = at(strays.slice(-20), which);

@@ -115,7 +115,7 @@ async function untilDone(ask: () => Promise<unknown>): Promise<void> {
 function swapReference({ model }: Stage, txHash: string, input: string): string {
   const named = input.slice(-32);
   const own = model.newest(({ reference }) => reference.toString('hex') === named, 1)[0];
-  const other = own && model.newest((one) => one !== own && one.merchant === own.merchant, 1)[0];
+  const other = own && model.newest((one) => one !== own && one.wallet === own.wallet, 1)[0];
   if (other) model.misread.add(txHash);
   return other ? input.slice(0, -32) + other.reference.toString('hex') : input;
 }

@@ -1,11 +1,12 @@
 import { pause } from '../../src/lib/time.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
-import { acknowledge, Broken, cancelAgain, type Follower, handIn } from './acts.ts';
+import { acknowledge, Broken, cancelAgain, type Follower, handIn, lookAtWallet } from './acts.ts';
 import { claimFor } from './claims.ts';
 import { explainMissing } from './explain.ts';
 import { buriedDepth, isWorthless, type MadeOrder, type Payment } from './model.ts';
 import { blocksToFinality, compareSums, type Difference, differences, lookAtChain } from './settled.ts';
 import type { Stage } from './stage.ts';
+import { finishOnboarding } from './wallets.ts';
 
 /** Once nothing is broken any more, nothing may be unsettled for longer. */
 const boundMs = 120_000;
@@ -56,7 +57,9 @@ async function askAgain(
 ): Promise<boolean> {
   const { model } = stage;
   const share = turn % 2 === 0 ? 0 : 0.9; // the nodes in turn
+  await finishOnboarding(stage, turn);
   for (const order of model.orders.filter(({ id }) => id === null)) await acknowledge(stage, order, share);
+  for (const order of model.made()) await lookAtWallet(stage, order);
   for (const order of model.made().filter(({ cancelled }) => cancelled === 'unsure'))
     await cancelAgain(stage, order, share);
   for (const payment of model.payments.filter((one) => one.refund === 'unsure')) {

@@ -47,7 +47,7 @@ export async function steal(stage: Stage, [which = 0, whose = 0, share = 0]: rea
   const unnamed = stage.model.payments.filter(({ how }) => how === 'mint' || isForClaim(how) || how === 'rounded');
   const payment = at(unnamed.slice(-30), which);
   const own = at(
-    stage.model.newest((order) => order !== payment?.order && order.merchant === payment?.order.merchant),
+    stage.model.newest((order) => order !== payment?.order && order.wallet === payment?.order.wallet),
     whose,
   );
   const stranger = at(stage.payers, share);

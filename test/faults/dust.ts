@@ -21,7 +21,7 @@ export async function sendDust(stage: Stage, [which = 0, whose = 0]: readonly nu
   if (!order || !stranger) return false;
   const url = stage.chain.chain.rpcUrls[0] ?? '';
   for (let n = 0; n < blocks; n++) {
-    const giant = { logs: 0, transfers: transfersEach, to: order.merchant.wallet, usdcMicro: dustMicro };
+    const giant = { logs: 0, transfers: transfersEach, to: order.wallet.address, usdcMicro: dustMicro };
     const txHash = await stranger.send(giant);
     if ((await waitMined(url, txHash)) !== '0x1') throw new Error(`the dust ${txHash} was not mined`);
     const block = await blockOf(stage, txHash, 'here');

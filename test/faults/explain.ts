@@ -27,7 +27,7 @@ async function factsOf(stage: Stage, { txHash, order }: Pick<Payment, 'txHash' |
     request: await owner`
       select id, status, proof_status, created_at, expires_at, wallet_address, start_blocks from requests
       where id = ${order.id}`,
-    wallet: await owner`select * from watched_wallets where wallet_address = ${order.merchant.wallet}`,
+    wallet: await owner`select * from watched_wallets where wallet_address = ${order.wallet.address}`,
     cursor: await owner`select * from chain_cursors where chain_id = ${chainId}`,
     block: await owner`
       select number, hash, block_time from chain_blocks

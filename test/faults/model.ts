@@ -1,5 +1,5 @@
 import type { Hex } from '../../src/chain/rpc.ts';
-import type { Merchant } from './stage.ts';
+import type { Merchant, Wallet } from './stage.ts';
 import type { PaymentKind } from './steps.ts';
 
 /** A call without an answer: it may or may not have happened. */
@@ -38,6 +38,10 @@ export type Order = {
   partner: number;
   merchant: Merchant;
   fiatInt: number;
+  /** The wallet that its merchant had when it was created. */
+  wallet: Wallet;
+  /** Somebody has looked where it is paid to: until then the wallet is a guess, and nobody pays. */
+  isWalletKnown: boolean;
   /** Null until a create is acknowledged. */
   id: string | null;
   dueMicro: bigint;
@@ -88,9 +92,9 @@ export const isWorthless = ({ how }: Payment): boolean => worthless.includes(how
 export const isForClaim = (how: PaymentKind): boolean =>
   how === 'claim' || how === 'contract-claim' || how === 'contract-claim-elsewhere';
 
-/** Whether a merchant's wallet can be paid on a chain: a contract wallet only where its code is. */
-export const canBePaid = ({ merchant }: Pick<Order, 'merchant'>, where: Where): boolean =>
-  merchant.isOn === null || merchant.isOn === where;
+/** Whether an order's wallet can be paid on a chain: a contract wallet only where its code is. */
+export const canBePaid = ({ wallet }: Pick<Order, 'wallet'>, where: Where): boolean =>
+  wallet.isOn === null || wallet.isOn === where;
 
 /** Whether a mined payment counts for its order, by the rules of matching. */
 function counts(payment: Payment): boolean {
@@ -136,12 +140,12 @@ export class Model {
     return this.orders.filter((order): order is MadeOrder => order.id !== null);
   }
 
-  /** The newest orders that satisfy a condition. */
+  /** The newest orders that can be paid and satisfy a condition. */
   newest(holds: (order: MadeOrder) => boolean, most = 40): MadeOrder[] {
     const found: MadeOrder[] = [];
     for (let i = this.orders.length - 1; i >= 0 && found.length < most; i--) {
       const order = this.orders[i] as Order;
-      if (order.id !== null && holds(order as MadeOrder)) found.push(order as MadeOrder);
+      if (order.id !== null && order.isWalletKnown && holds(order as MadeOrder)) found.push(order as MadeOrder);
     }
     return found;
   }

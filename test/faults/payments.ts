@@ -112,7 +112,7 @@ async function send(
 ): Promise<Sent | null> {
   const chain = chainOf(stage, whereOf(how));
   const { usdc } = endpointOf(chain);
-  const to = order.merchant.wallet;
+  const to = order.wallet.address;
   if (usdcMicro <= 0n) return null;
   if (how === 'mint') return minedBy(stage, await fund(chain, to, usdcMicro), 'here');
   if (how === 'wrong-token') {
@@ -135,16 +135,16 @@ async function send(
 }
 
 /** Sends a payment of a contract wallet; the chain signs for its owner. */
-async function sendByContract(stage: Stage, { merchant }: MadeOrder, where: Where, usdcMicro: bigint) {
+async function sendByContract(stage: Stage, { wallet }: MadeOrder, where: Where, usdcMicro: bigint) {
   const { url, usdc } = endpointOf(chainOf(stage, where));
-  const data = transferCall({ to: merchant.wallet, usdcMicro });
+  const data = transferCall({ to: wallet.address, usdcMicro });
   const transaction = { from: stage.contractPayer.address, to: usdc, data, gas: '0x7a120' };
   return minedBy(stage, await submit(url, () => callRpc(url, 'eth_sendTransaction', [transaction])), where);
 }
 
 /** An order to another wallet: its reference in a payment to this one is a conflict. */
 const foreign = ({ model }: Stage, order: MadeOrder) =>
-  model.newest((other) => other.merchant !== order.merchant && other.partner === order.partner, 1)[0];
+  model.newest((other) => other.wallet !== order.wallet && other.partner === order.partner, 1)[0];
 
 /** The customer agreed to exactly this charge, and its contract takes the money. */
 async function signCharge(
@@ -155,7 +155,7 @@ async function signCharge(
 ): Promise<Hex> {
   const nowSeconds = Math.floor(Date.now() / 1000);
   const mandate = {
-    ...{ payer: payer.address, payee: order.merchant.wallet, token: endpointOf(chain.chain).usdc },
+    ...{ payer: payer.address, payee: order.wallet.address, token: endpointOf(chain.chain).usdc },
     ...{ executor: executor.address, maxAmount: amount, minIntervalSeconds: daySeconds },
     ...{ startsAt: nowSeconds - daySeconds, endsAt: nowSeconds + 30 * daySeconds },
     ...{ plan: noPlan, salt: keccak256(`0x${order.reference.toString('hex')}`) },
@@ -211,7 +211,7 @@ export async function blockOf(stage: Stage, txHash: string, where: Where): Promi
 
 /** The merchant's wallet sends a payment back, beside other steps. @returns the transaction's hash */
 export async function sendBack(stage: Stage, { order, from, usdcMicro }: Payment): Promise<string | null> {
-  const { privateKey, wallet: address } = order.merchant;
+  const { privateKey, address } = order.wallet;
   const to = from?.address ?? '';
   if (!privateKey) return null;
   const { usdc } = endpointOf(stage.chain.chain);

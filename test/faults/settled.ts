@@ -138,14 +138,14 @@ export async function compareSums(stage: Stage): Promise<string[]> {
   for (const row of rows) if (onChain.has(row.tx_hash)) add(`${row.to_address} ${row.chain_id}`, BigInt(row.value));
   for (const { refundHash, order, usdcMicro } of payments) {
     if (refundHash && (await blockOf(stage, refundHash, 'here')) !== null)
-      add(`${order.merchant.wallet} ${stage.chain.chain.chainId}`, -usdcMicro);
+      add(`${order.wallet.address} ${stage.chain.chain.chainId}`, -usdcMicro);
   }
   const wrong: string[] = [];
-  for (const { wallet } of stage.partners.flatMap(({ merchants }) => merchants)) {
+  for (const { address } of stage.wallets) {
     for (const { chain } of [stage.chain, stage.elsewhere]) {
-      const micro = await usdcBalance(chain, wallet);
-      const sum = sums.get(`${wallet} ${chain.chainId}`) ?? 0n;
-      if (micro !== sum) wrong.push(`the wallet ${wallet} holds ${micro} on ${chain.chainId}, and ${sum} is stored`);
+      const micro = await usdcBalance(chain, address);
+      const sum = sums.get(`${address} ${chain.chainId}`) ?? 0n;
+      if (micro !== sum) wrong.push(`the wallet ${address} holds ${micro} on ${chain.chainId}, and ${sum} is stored`);
     }
   }
   return wrong;

@@ -10,6 +10,7 @@ import { lostPayments, pay, sendAgain } from './payments.ts';
 import { Aims, type Lost, reorganise } from './reorganise.ts';
 import { makeStage, type Stage } from './stage.ts';
 import { type FaultKind, nameOf, type Step, stepsOf } from './steps.ts';
+import { moveWallet, resetMerchant } from './wallets.ts';
 
 /** Between two comparisons with the model. */
 const usualRound = 500;
@@ -194,6 +195,10 @@ class Run {
         return this.beside(step.kind, steal(stage, shares));
       case 'refund':
         return this.beside(step.kind, acts.refund(stage, shares));
+      case 'move':
+        return this.beside(step.kind, this.unlessAway(moveWallet(stage, shares)));
+      case 'reset':
+        return this.beside(step.kind, this.unlessAway(resetMerchant(stage, shares)));
     }
   }
 

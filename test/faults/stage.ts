@@ -26,12 +26,15 @@ import { type FaultyNode, makeNode } from './nodes.ts';
 const partnerCount = 3;
 const keysEach = 25;
 const payerCount = 240;
+const spareWallets = 3;
 const fundsMicro = 10n ** 15n;
 /** How many blocks follow the set-up, so that no reorganisation reaches it. */
 const blocksBefore = 45;
 
-/** `privateKey` is null for a contract wallet, `isOn` for any other wallet. */
-export type Merchant = { id: string; wallet: Hex; privateKey: Hex | null; isOn: Where | null };
+/** A merchant's wallet. `privateKey` is null for a contract wallet, `isOn` for any other wallet. */
+export type Wallet = { address: Hex; privateKey: Hex | null; isOn: Where | null };
+/** `isReset`: it was returned to the start of onboarding, and may have no wallet now. */
+export type Merchant = { id: string; isReset: boolean };
 export type Partner = { scope: Scope; keys: string[]; merchants: Merchant[]; receiver: Receiver };
 type Endpoint = Awaited<ReturnType<typeof fakeProvider>>;
 
@@ -46,6 +49,8 @@ export type Stage = {
   endpoints: [Endpoint, Endpoint];
   nodes: [FaultyNode, FaultyNode];
   partners: Partner[];
+  /** All wallets that merchants have, had or may take. */
+  wallets: Wallet[];
   /** Customers with money, each with coin for fees and an allowance for the contract of automatic charges. */
   payers: TestWallet[];
   executor: TestWallet;
@@ -85,8 +90,9 @@ export async function makeStage(onBroken: (what: string) => void): Promise<Stage
     await setRate(database.db, 'EUR', rates[0]);
     const customers = { payers: Array.from({ length: payerCount }, chain.wallet), executor: chain.wallet() };
     const partners: Partner[] = [];
+    const wallets = await makeSpares(chain);
     for (let i = 0; i < partnerCount; i++) {
-      const partner = await makeParty(ctx, i, { here: chain, elsewhere });
+      const partner = await makeParty(ctx, i, { here: chain, elsewhere }, wallets);
       stops.push(partner.receiver.close);
       partners.push(partner);
     }
@@ -99,7 +105,7 @@ export async function makeStage(onBroken: (what: string) => void): Promise<Stage
     const nodes: Stage['nodes'] = [await node('one'), await node('two')];
     stops.push(...nodes.map(({ kill }) => kill));
     await Promise.all(nodes.map(({ start }) => start()));
-    const parties = { partners, ...customers, contractPayer, strangers };
+    const parties = { partners, wallets, ...customers, contractPayer, strangers };
     return { database, chain, elsewhere, endpoints, nodes, ...parties, ctx, model: new Model(), end };
   } catch (error) {
     await end();
@@ -107,7 +113,23 @@ export async function makeStage(onBroken: (what: string) => void): Promise<Stage
   }
 }
 
-async function makeParty(ctx: Context, number: number, chains: Record<Where, TestChain>): Promise<Partner> {
+/** Wallets that merchants move to. */
+async function makeSpares(chain: TestChain): Promise<Wallet[]> {
+  const spares = Array.from({ length: spareWallets }, (): Wallet => ({ ...chain.wallet(), isOn: null }));
+  for (const { address } of spares) await addCoin(chain, address);
+  return spares;
+}
+
+/** A merchant's wallet pays the network fees of its refunds. */
+export const addCoin = ({ chain }: TestChain, address: Hex) =>
+  callRpc(wallet.endpointOf(chain).url, 'anvil_setBalance', [address, '0xde0b6b3a7640000']);
+
+async function makeParty(
+  ctx: Context,
+  number: number,
+  chains: Record<Where, TestChain>,
+  wallets: Wallet[],
+): Promise<Partner> {
   const { test: scope } = await makePartner(ctx.db);
   const receiver = await startReceiver();
   await setUrl(ctx, theService, scope, receiver.url);
@@ -120,8 +142,9 @@ async function makeParty(ctx: Context, number: number, chains: Record<Where, Tes
       const ids = [chains[isOn].chain.chainId]; // what signing in with it finds
       await ctx.db.sql`update merchants set wallet_chain_ids = ${ids} where id = ${id}`;
     }
-    await callRpc(wallet.endpointOf(chains.here.chain).url, 'anvil_setBalance', [address, '0xde0b6b3a7640000']);
-    merchants.push({ id, wallet: address, privateKey: isOn ? null : own.privateKey, isOn });
+    await addCoin(chains.here, address);
+    wallets.push({ address, privateKey: isOn ? null : own.privateKey, isOn });
+    merchants.push({ id, isReset: false });
   }
   const keys: string[] = [];
   for (let i = 0; i < keysEach; i++) keys.push((await makeKey(ctx.db, scope)).key);

@@ -79,6 +79,8 @@ const actWeights = {
   resend: 5,
   mine: 11,
   dust: 0.15,
+  move: 1.5,
+  reset: 1.5,
 };
 export type ActKind = keyof typeof actWeights;
 

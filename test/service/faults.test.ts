@@ -42,7 +42,8 @@ test('two steps refund the same payment at once → the simulated merchant sends
   const model = new Model();
   const order = {
     partner: 0,
-    merchant: { id: merchant.id, wallet: wallet.address, privateKey: wallet.privateKey, isOn: null },
+    merchant: { id: merchant.id, isReset: false },
+    wallet: { ...wallet, isOn: null },
   };
   const payment = {
     how: 'rounded',
