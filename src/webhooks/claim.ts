@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { Pace } from './pace.ts';
 import { type ClaimedDelivery, claimDue } from './queue-store.ts';
 import type { Frontier } from './receivers-store.ts';
 import { maxPosts } from './rules.ts';
+import type { Scheduler } from './scheduler.ts';
 
 /** A claim that looks everywhere and takes longer reads what it need not. */
 const slowMs = 50;
@@ -31,17 +31,17 @@ export class Claims {
   }
 
   /** Claims what is due, as far as there is room. */
-  async next(pace: Pace, free: number): Promise<ClaimedDelivery[]> {
+  async next(scheduler: Scheduler, free: number): Promise<ClaimedDelivery[]> {
     if (free <= 0) return [];
     const startedAt = performance.now();
     const changes = this.#changes;
     const known = this.lookEverywhereInMs() > 0 ? this.#frontier : null;
     const { db, config } = this.#ctx;
-    const { claimed, frontier } = await claimDue(db.sql, pace.rooms(), {
+    const { claimed, frontier } = await claimDue(db.sql, scheduler.rooms(), {
       lease: randomUUID(),
       free: Math.min(free, maxPosts),
-      freeUnproven: pace.freeUnproven(),
-      window: pace.window,
+      freeUnproven: scheduler.freeUnproven(),
+      window: scheduler.window,
       firstWaitMs: config.webhookScheduleMs[0] ?? 0,
       keyIds: config.secretKeys.map(({ id }) => id),
       from: known ?? 'everywhere',

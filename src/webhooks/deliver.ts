@@ -7,8 +7,8 @@ import { createDeliveryDeps, type DeliveryDeps } from './attempt.ts';
 import { Claims } from './claim.ts';
 import { activateDueSecrets } from './endpoint.ts';
 import { LeasedWork } from './leased-work.ts';
-import { Pace } from './pace.ts';
 import { firstWindow, maxAhead } from './rules.ts';
+import { Scheduler } from './scheduler.ts';
 
 export { createDeliveryDeps } from './attempt.ts';
 
@@ -31,10 +31,10 @@ export async function startDelivering(
   signal: AbortSignal,
   deps: DeliveryDeps = createDeliveryDeps(ctx),
   pollMs = usualPollMs,
-  pace = new Pace(firstWindow),
+  scheduler = new Scheduler(firstWindow),
 ): Promise<void> {
   const sleeper = makeSleeper();
-  const work = new LeasedWork(ctx, deps, pace, sleeper);
+  const work = new LeasedWork(ctx, deps, scheduler, sleeper);
   const claims = new Claims(ctx, pollMs);
   const onChange = (change: Change) => {
     if (change.kind === 'endpoint' || change.kind === 'anything') claims.lookEverywhere();
@@ -59,7 +59,7 @@ export async function startDelivering(
       // While this process is at its limit, most polls would find nothing it could take.
       const isNearLimit = free < minClaim;
       const skip = isNearLimit && performance.now() < pollAgainAt;
-      const claimed = skip ? [] : await claims.next(pace, free);
+      const claimed = skip ? [] : await claims.next(scheduler, free);
       if (!skip) pollAgainAt = performance.now() + crowdedPollMs;
       await work.begin(claimed);
       if (claimed.length >= minClaim) continue;

@@ -4,10 +4,10 @@ import type { Sleeper } from '../lib/concurrency/sleeper.ts';
 import { pause } from '../lib/time.ts';
 import { attempt, type DeliveryDeps, type FinishedAttempt } from './attempt.ts';
 import { type EndpointId, endpointKey } from './endpoint-key.ts';
-import type { Pace } from './pace.ts';
 import { type ClaimedDelivery, releaseLeases } from './queue-store.ts';
 import { noProbe, type Recorded, recordFinished } from './record.ts';
 import { leaseMs } from './rules.ts';
+import type { Scheduler } from './scheduler.ts';
 
 const maxBatch = 500;
 /** How long ended attempts wait for others to be recorded with. */
@@ -28,7 +28,7 @@ const afterErrorMs = 1000;
 export class LeasedWork {
   readonly #ctx: Context;
   readonly #deps: DeliveryDeps;
-  readonly #pace: Pace;
+  readonly #scheduler: Scheduler;
   readonly #sleeper: Sleeper;
   readonly #leased = new Set<ClaimedDelivery>();
   /** Ended attempts that no recorder has taken yet. */
@@ -43,32 +43,32 @@ export class LeasedWork {
   #isStopped = false;
 
   /**
-   * @param pace what may be attempted, and when
+   * @param scheduler what may be attempted, and when
    * @param sleeper is woken when there is room, or something is due again
    */
-  constructor(ctx: Context, deps: DeliveryDeps, pace: Pace, sleeper: Sleeper) {
+  constructor(ctx: Context, deps: DeliveryDeps, scheduler: Scheduler, sleeper: Sleeper) {
     this.#ctx = ctx;
     this.#deps = deps;
-    this.#pace = pace;
+    this.#scheduler = scheduler;
     this.#sleeper = sleeper;
   }
 
   /** How many more deliveries there is room for. */
   free(): number {
-    return this.#unrecorded < maxUnrecorded ? this.#pace.free() : 0;
+    return this.#unrecorded < maxUnrecorded ? this.#scheduler.free() : 0;
   }
 
   /** Takes over what was claimed, and gives back what could not be attempted in time. */
   async begin(claimed: ClaimedDelivery[]): Promise<void> {
     for (const row of claimed) this.#leased.add(row);
-    this.#pace.add(claimed);
+    this.#scheduler.add(claimed);
     this.#startAttempts();
     await this.#releaseUnattempted();
   }
 
   /** Gives back what was claimed for an endpoint that has changed since: its attempts would go to the earlier URL. */
   async endpointChanged(endpoint: EndpointId): Promise<void> {
-    this.#pace.changed(endpoint);
+    this.#scheduler.changed(endpoint);
     await this.#releaseUnattempted();
   }
 
@@ -81,7 +81,7 @@ export class LeasedWork {
   /** Begins no further attempt. Those in progress get some seconds; the leases of what is left are given up. */
   async stop(): Promise<void> {
     const { log, db } = this.#ctx;
-    this.#pace.clear();
+    this.#scheduler.clear();
     await this.#releaseUnattempted().catch((error) => log.warn({ err: error }, 'leases could not be released'));
     await this.settled(graceMs);
     this.#isStopped = true;
@@ -91,7 +91,7 @@ export class LeasedWork {
 
   #startAttempts(): void {
     if (this.#isStopped) return;
-    for (let row = this.#pace.next(); row !== null; row = this.#pace.next()) {
+    for (let row = this.#scheduler.next(); row !== null; row = this.#scheduler.next()) {
       const begun = row;
       attempt(this.#ctx, this.#deps, begun).then(
         (finished) => {
@@ -100,15 +100,15 @@ export class LeasedWork {
         (error) => {
           this.#ctx.log.error({ err: error, delivery_id: begun.id }, 'a delivery attempt could not be made');
           this.#leased.delete(begun);
-          this.#pace.ended(begun, false);
-          this.#pace.recorded(begun);
+          this.#scheduler.ended(begun, false);
+          this.#scheduler.recorded(begun);
         },
       );
     }
   }
 
   #finish(finished: FinishedAttempt): void {
-    this.#pace.ended(finished.claimed, finished.succeeded);
+    this.#scheduler.ended(finished.claimed, finished.succeeded);
     this.#ended.push(finished);
     this.#unrecorded++;
     this.#startRecorder();
@@ -160,7 +160,7 @@ export class LeasedWork {
     this.#unrecorded -= batch.length;
     for (const { claimed, record, succeeded } of batch) {
       this.#leased.delete(claimed);
-      if (!succeeded) this.#pace.recorded(claimed);
+      if (!succeeded) this.#scheduler.recorded(claimed);
       if (record.state === 'waiting') this.#sleeper.wakeIn(record.wait_ms);
     }
     this.#startAttempts();
@@ -168,7 +168,7 @@ export class LeasedWork {
   }
 
   async #releaseUnattempted(): Promise<void> {
-    const rows = this.#pace.takeBack();
+    const rows = this.#scheduler.takeBack();
     if (rows.length === 0) return;
     for (const row of rows) this.#leased.delete(row);
     await releaseLeases(this.#ctx.db.sql, rows);

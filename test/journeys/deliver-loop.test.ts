@@ -7,9 +7,9 @@ import type { Scope } from '../../src/db/connection.ts';
 import { list } from '../../src/db/sql.ts';
 import { createDeliveryDeps, startDelivering } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
-import { Pace } from '../../src/webhooks/pace.ts';
 import { replayAllSince, replayDelivery, replaySince } from '../../src/webhooks/replay.ts';
 import { firstWindow, leaseMs, maxUnproven, maxWindow } from '../../src/webhooks/rules.ts';
+import { Scheduler } from '../../src/webhooks/scheduler.ts';
 import { testDatabase } from '../support/database.ts';
 import { deliverDue } from '../support/deliver-due.ts';
 import { attemptRows, deliveryContext, deliveryRow, endpointRow, makeEvents } from '../support/deliveries.ts';
@@ -127,9 +127,9 @@ describe('the delivery loop', () => {
       select id, lease from webhook_deliveries where partner_id = ${scope.partnerId} and lease is not null`;
     const stop = new AbortController();
     // Its time stands still, so no attempt is slow, and nothing is given back because it was held for long.
-    const pace = new Pace(firstWindow, () => 0);
+    const scheduler = new Scheduler(firstWindow, () => 0);
     const options = { timeoutMs: hangMs };
-    const running = startDelivering(made.ctx, stop.signal, createDeliveryDeps(made.ctx, options), 1_000, pace);
+    const running = startDelivering(made.ctx, stop.signal, createDeliveryDeps(made.ctx, options), 1_000, scheduler);
     try {
       await until(async () => (await waitingOf(scope)) === 150, 'it has answered, so it may have many at once');
       earlier.behave((response) => void held.push(response));

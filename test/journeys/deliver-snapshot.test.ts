@@ -4,8 +4,8 @@ import { theService } from '../../src/audit/write.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { Claims } from '../../src/webhooks/claim.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
-import { Pace } from '../../src/webhooks/pace.ts';
 import { maxPosts, maxWindow } from '../../src/webhooks/rules.ts';
+import { Scheduler } from '../../src/webhooks/scheduler.ts';
 import { openOne, testDatabase, withoutLimits } from '../support/database.ts';
 import { deliveryContext, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
@@ -57,7 +57,7 @@ after(async () => {
 /** Claims over and over, as a process that has looked everywhere so far. */
 async function claimsThatKnow(everywhereEveryMs = longMs): Promise<() => Promise<string[]>> {
   const claims = new Claims(made.ctx, everywhereEveryMs, alwaysSlow);
-  const next = async () => (await claims.next(new Pace(maxWindow), maxPosts)).map(({ id }) => id);
+  const next = async () => (await claims.next(new Scheduler(maxWindow), maxPosts)).map(({ id }) => id);
   await next();
   await next();
   return next;
@@ -120,7 +120,7 @@ test('once an endpoint has changed, the next claim looks everywhere', async () =
   const [waiting] = await makeEvents(fixtures.db, scope);
   await dueSince(waiting, '1 hour');
   const claims = new Claims(made.ctx, longMs, alwaysSlow);
-  const next = async () => (await claims.next(new Pace(maxWindow), maxPosts)).map(({ id }) => id);
+  const next = async () => (await claims.next(new Scheduler(maxWindow), maxPosts)).map(({ id }) => id);
   await next();
   await next();
   await setUrl(made.ctx, theService, scope, 'https://receiver.example/hook');

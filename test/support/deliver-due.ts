@@ -4,8 +4,8 @@ import type { DeliveryDeps } from '../../src/webhooks/attempt.ts';
 import { Claims } from '../../src/webhooks/claim.ts';
 import { activateDueSecrets } from '../../src/webhooks/endpoint.ts';
 import { LeasedWork } from '../../src/webhooks/leased-work.ts';
-import { Pace } from '../../src/webhooks/pace.ts';
 import { maxPosts, maxWindow } from '../../src/webhooks/rules.ts';
+import { Scheduler } from '../../src/webhooks/scheduler.ts';
 
 /** Longer than an attempt can take. */
 const passMs = 15_000;
@@ -17,9 +17,9 @@ const passMs = 15_000;
  */
 export async function deliverDue(ctx: Context, deps: DeliveryDeps): Promise<number> {
   await activateDueSecrets(ctx);
-  const pace = new Pace(maxWindow);
-  const work = new LeasedWork(ctx, deps, pace, makeSleeper());
-  const claimed = await new Claims(ctx, 0).next(pace, maxPosts);
+  const scheduler = new Scheduler(maxWindow);
+  const work = new LeasedWork(ctx, deps, scheduler, makeSleeper());
+  const claimed = await new Claims(ctx, 0).next(scheduler, maxPosts);
   await work.begin(claimed);
   await work.settled(passMs);
   return claimed.length;

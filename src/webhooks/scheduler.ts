@@ -18,7 +18,7 @@ type Post = { queue: EndpointQueue; startedAt: number; proven: boolean; isSlow: 
  * quick room. So receivers that hang, or answer just in time, leave room for quick ones, however many there are and
  * whoever owns them.
  */
-export class Pace {
+export class Scheduler {
   /** How many attempts an unknown endpoint may have under way. */
   readonly window: number;
   readonly #now: () => number;
