@@ -8,7 +8,7 @@ import {
   browseAllMerchants,
   exportAllMerchants,
   type ListedMerchant,
-} from '../../merchants/all.ts';
+} from '../../merchants/all-partners.ts';
 import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';

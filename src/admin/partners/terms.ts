@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { html } from '../../lib/text/html.ts';
-import { listTermsVersions } from '../../merchants/all.ts';
+import { listTermsVersions } from '../../merchants/all-partners.ts';
 import { terms } from '../../onboarding/terms.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { badge, card, stateLine } from '../../ui/components.ts';

@@ -4,7 +4,7 @@ import type { Scope } from '../../db/connection.ts';
 import { modeOf, modes } from '../../lib/mode.ts';
 import { html } from '../../lib/text/html.ts';
 import { readSearchText } from '../../lib/text/search-text.ts';
-import { browseAllMerchants } from '../../merchants/all.ts';
+import { browseAllMerchants } from '../../merchants/all-partners.ts';
 import { browsePartners, exportPartners } from '../../partners/browse.ts';
 import { browseUnmatched } from '../../payments/unmatched/browse.ts';
 import { findOfAllPartners } from '../../requests/lists/all-partners.ts';

@@ -4,7 +4,7 @@ import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import type { ListedMerchant } from '../../merchants/all.ts';
+import type { ListedMerchant } from '../../merchants/all-partners.ts';
 import type { ListedPartner } from '../../partners/browse.ts';
 import { keyOf, writeTransferKey } from '../../payments/transfers.ts';
 import type { UnmatchedRow } from '../../payments/unmatched/browse.ts';

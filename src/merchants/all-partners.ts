@@ -1,8 +1,13 @@
 import type { Context } from '../context.ts';
 import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../lib/paging.ts';
-import { type AllMerchantsFilter, type ListedMerchant, selectAllMerchants, selectTermsVersions } from './all-store.ts';
+import {
+  type AllMerchantsFilter,
+  type ListedMerchant,
+  selectAllMerchants,
+  selectTermsVersions,
+} from './all-partners-store.ts';
 
-export type { AllMerchantsFilter, ListedMerchant } from './all-store.ts';
+export type { AllMerchantsFilter, ListedMerchant } from './all-partners-store.ts';
 
 const readFrom =
   (ctx: Context, filter: AllMerchantsFilter): ReadFrom<ListedMerchant> =>
