@@ -13,7 +13,7 @@ import { logoPath, logoTooLarge, maxLogoBytes } from '../partners/logo.ts';
 import { defaultExpiryMinutes, expiryMinutes } from '../partners/rules.ts';
 import { setPartnerDisabled } from '../partners/settings.ts';
 import type { Partner } from '../partners/store.ts';
-import { isKnownCurrency } from '../rates/known.ts';
+import { isKnownCurrency } from '../rates/read.ts';
 import { commandLine, mustReadPartner, unknownPartner } from './acting.ts';
 import { type Arguments, type Command, option, optionalOption, testModeOption, UsageFault, word } from './command.ts';
 import { recoveryCommands } from './recovery.ts';

@@ -4,7 +4,7 @@ import { compileCheck } from '../auth/validate.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { uuidOfVersion } from '../lib/ids.ts';
-import { isKnownCurrency } from '../rates/known.ts';
+import { isKnownCurrency } from '../rates/read.ts';
 import { CreateMerchant } from './contract.ts';
 import { createShellOnce, valueFaults } from './create.ts';
 import type { MerchantView } from './store.ts';

@@ -13,7 +13,7 @@ import { refuse } from '../errors.ts';
 import { mailboxOf } from '../lib/text/email.ts';
 import { oneLine } from '../lib/text/one-line.ts';
 import { type NewMail, queueMail } from '../mail/outbox.ts';
-import { isKnownCurrency } from '../rates/known.ts';
+import { isKnownCurrency } from '../rates/read.ts';
 import { furtherLimits, readDetails } from './details.ts';
 import { type Profile, selectProfile, updateProfile } from './profile-store.ts';
 import { type DetailFault, MerchantRefusal } from './refusal.ts';

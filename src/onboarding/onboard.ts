@@ -11,7 +11,7 @@ import {
 import type { Context } from '../context.ts';
 import { keepDetails, keepOnboarded, type OnboardingDetails } from '../merchants/onboarding-state.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
-import { isKnownCurrency } from '../rates/known.ts';
+import { isKnownCurrency } from '../rates/read.ts';
 import type { Language } from '../ui/language.ts';
 import { claimingWallet } from '../wallets/claim.ts';
 import { limitQueriesFor } from '../wallets/query-limits.ts';

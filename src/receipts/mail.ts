@@ -7,7 +7,7 @@ import type { NewMail } from '../mail/outbox.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
-import type { ReceiptFacts } from './facts.ts';
+import type { ReceiptFacts } from './read.ts';
 
 /** The mail of a receipt: as text, and as HTML in the partner's branding. */
 export function receiptMail(facts: ReceiptFacts, branding: MailBranding, recipient: string): NewMail {

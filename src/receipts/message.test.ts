@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wordsOf } from '../ui/language.ts';
-import type { ReceiptFacts } from './facts.ts';
 import { receiptMessage } from './message.ts';
+import type { ReceiptFacts } from './read.ts';
 
 const facts = (merchant: string) =>
   ({

@@ -1,7 +1,7 @@
 import { formatFiat } from '../lib/money.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { fill } from '../ui/language.ts';
-import type { ReceiptFacts } from './facts.ts';
+import type { ReceiptFacts } from './read.ts';
 
 const maxMerchant = 40;
 /** What makes a phone show a link or an address. Only our own link may be opened, but a merchant chooses its name. */

@@ -5,9 +5,9 @@ import { everywhere } from '../db/due.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
 import { readMailBranding } from '../partners/branding.ts';
 import { lockCustomer } from '../requests/customer.ts';
-import { readReceipt } from './facts.ts';
 import { takeReceipt } from './limits.ts';
 import { receiptMail } from './mail.ts';
+import { readReceipt } from './read.ts';
 import { claimReceipts, updateDone, updateReceiptFailed } from './store.ts';
 
 const atOnce = 20;

@@ -5,10 +5,10 @@ import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { everywhere } from '../db/due.ts';
 import { workThrough } from '../lib/concurrency/work-through.ts';
-import { readReceipt } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 import { takeReceipt } from './limits.ts';
 import { receiptMessage } from './message.ts';
+import { readReceipt } from './read.ts';
 import { claimReceipts, type DueReceipt, updateDone, updateReceiptFailed } from './store.ts';
 
 /** Messages under way at a time in this process. */

@@ -5,7 +5,7 @@ import { type Collection, usualReserve } from '../../plans/collection-form.ts';
 import type { PlanFaults, PlanField } from '../../plans/form.ts';
 import { automaticChains, type NoAutomatic } from '../../plans/mandates/chains.ts';
 import { capMicro } from '../../plans/mandates/terms.ts';
-import { readRate } from '../../rates/known.ts';
+import { readRate } from '../../rates/read.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { field } from '../../ui/components.ts';
 import { groupMicro } from '../../ui/formats.ts';
