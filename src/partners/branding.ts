@@ -6,8 +6,8 @@ import { refuse } from '../errors.ts';
 import { parseHex } from '../lib/text/color.ts';
 import type { MailBranding } from '../mail/layout.ts';
 import { accentStyle, type Branding, houseName, lightAccent } from '../ui/branding.ts';
+import { onPartner } from './audit-object.ts';
 import { logoFrom, logoPath } from './logo.ts';
-import { onPartner } from './object.ts';
 import { isPartnerName, partnerNameRule } from './rules.ts';
 import { type BrandingUpdate, type Partner, selectBranding, updateBranding } from './store.ts';
 

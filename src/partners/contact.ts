@@ -1,7 +1,7 @@
 import type { Actor } from '../audit/actions.ts';
 import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
-import { onPartner } from './object.ts';
+import { onPartner } from './audit-object.ts';
 import { emailFault } from './rules.ts';
 import { lockPartner, type Partner, updateEmail } from './store.ts';
 

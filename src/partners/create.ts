@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
-import { onPartner } from './object.ts';
+import { onPartner } from './audit-object.ts';
 import { isReservedSlug, type NewPartner, partnerFaults } from './rules.ts';
 import { insertPartner, type Partner } from './store.ts';
 

@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actions.ts';
 import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { currencyExponent, parseDecimal } from '../lib/money.ts';
-import { onRate } from './object.ts';
+import { onRate } from './audit-object.ts';
 import { RateRefusal } from './refusal.ts';
 import { deviationOf, isAcceptedDeviation } from './rules.ts';
 import { deleteOverride, selectSourcesRate, upsertOverride } from './store.ts';

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { currencyCodes } from '../lib/money.ts';
-import { onRate } from './object.ts';
+import { onRate } from './audit-object.ts';
 import { maxRateAgeMs } from './quote.ts';
 import { combineRates, type SourceRate } from './rules.ts';
 import type { RateSource } from './source.ts';
