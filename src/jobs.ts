@@ -13,7 +13,7 @@ import { analyzeGrown } from './db/statistics.ts';
 import { makeSleeper, type Sleeper } from './lib/concurrency/sleeper.ts';
 import { jitter, pause } from './lib/time.ts';
 import { loopPass } from './lib/trace.ts';
-import { encryptMails, forgetMails } from './mail/forget.ts';
+import { encryptMails, forgetMails } from './mail/retention.ts';
 import { mailsDue, sendDueMails, transportOf } from './mail/transport.ts';
 import { matchingDue, unsettledDue } from './payments/due.ts';
 import { matchPending } from './payments/match.ts';

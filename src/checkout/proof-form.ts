@@ -6,7 +6,7 @@ import { card, field, hiddenField } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
-import { type FoundPayment, foundPayment, foundTitle } from './found.ts';
+import { type FoundPayment, foundPayment, foundTitle } from './found-payment.ts';
 import { knownToWallets } from './options.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';

@@ -7,7 +7,7 @@ import { checksummed } from '../ui/address.ts';
 import { type StateKind, stateLine } from '../ui/components.ts';
 import { groupMicro, joinWithOr } from '../ui/formats.ts';
 import { fill, fillCount } from '../ui/language.ts';
-import { foundPayment, foundTitle } from './found.ts';
+import { foundPayment, foundTitle } from './found-payment.ts';
 import type { Checkout } from './read.ts';
 import { refundSentences, sentRefundOf } from './refunded.ts';
 import { isEnded, isOver, likelyPayment, type PayState, payable } from './state.ts';

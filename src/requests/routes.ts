@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { refuseMerchant } from '../errors.ts';
 import { ErrorBody, Uuid } from '../lib/contract.ts';
 import { readMerchant } from '../merchants/read.ts';
-import { Assumptions, type GateFacts } from './assume.ts';
+import { Assumptions, type GateFacts } from './assumptions.ts';
 import { cancelRequest } from './cancel.ts';
 import { CreateRequest, RequestList, RequestObject, RequestQuery } from './contract.ts';
 import { readListQuery } from './lists/list-query.ts';

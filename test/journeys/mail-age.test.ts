@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
-import { encryptMails, forgetMails } from '../../src/mail/forget.ts';
 import { type NewMail, queueMail } from '../../src/mail/outbox.ts';
+import { encryptMails, forgetMails } from '../../src/mail/retention.ts';
 import { retryMail } from '../../src/mail/stuck.ts';
 import { type DueMail, sendDueMails } from '../../src/mail/transport.ts';
 import { testConfig, testContext } from '../support/app.ts';
