@@ -1,7 +1,7 @@
 /** Has the merchant's wallet send a prepared transfer, and stores its hash. */
 import './app.ts';
 import { announceIn } from './lib/announce.ts';
-import { moveTo } from './lib/move-to.ts';
+import { ensureNetwork } from './lib/ensure-network.ts';
 import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
 import { fillText, type IslandTexts } from './lib/texts.ts';
 import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
@@ -64,7 +64,7 @@ async function send(wallet: FoundWallet, order: Order, tell: (text: string) => v
   const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
   if (account === null) throw new WalletRefusal('noAccount');
   if (account !== from.toLowerCase()) throw new WalletRefusal('otherAccount', { address: from });
-  await moveTo(wallet, chain, () => tell('switching'));
+  await ensureNetwork(wallet, chain, () => tell('switching'));
   tell('waiting');
   const transaction = { from, to: token, data, value: '0x0', chainId: hexId(chain.chainId) };
   return (await wallet.provider.request({ method: 'eth_sendTransaction', params: [transaction] })) as string;

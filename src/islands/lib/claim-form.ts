@@ -1,5 +1,5 @@
 import { announceIn } from './announce.ts';
-import { moveTo } from './move-to.ts';
+import { ensureNetwork } from './ensure-network.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
@@ -37,7 +37,7 @@ async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: Isla
     if (!account) throw new WalletRefusal('noAccount');
     if (account !== from.toLowerCase()) throw new WalletRefusal('otherAccount');
     // Common wallets sign typed data only while they are on its network.
-    if (chain) await moveTo(wallet, chain, () => tell('switching'), 'signNetwork');
+    if (chain) await ensureNetwork(wallet, chain, () => tell('switching'), 'signNetwork');
     tell('signing');
     const params = [account, typed];
     const signature = await wallet.provider.request({ method: 'eth_signTypedData_v4', params });

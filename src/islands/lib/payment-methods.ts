@@ -1,7 +1,7 @@
 import { announceIn } from './announce.ts';
 import { OptionChoice } from './choose-option.ts';
+import { ensureNetwork } from './ensure-network.ts';
 import { type LazyOffer, LazyWallet } from './lazy-wallet.ts';
-import { moveTo } from './move-to.ts';
 import type { Orders, PayOption } from './order.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { checkBalance, sendPayment } from './send-payment.ts';
@@ -157,7 +157,7 @@ export class PaymentMethods {
       await this.#choice.preferFunded(section, wallet, account, options);
       option = this.#choice.chosen(options);
       if (!option || isOver()) return;
-      await moveTo(wallet, option.chain, () => tell('switching'));
+      await ensureNetwork(wallet, option.chain, () => tell('switching'));
       await checkBalance(wallet, account, option);
       if (isOver()) return;
       this.#step = 'asking';

@@ -1,4 +1,4 @@
-import { moveTo } from './move-to.ts';
+import { ensureNetwork } from './ensure-network.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { formatUsdc } from './texts.ts';
 import { askAccount, type FoundWallet, hexId, isDeclined, type WalletChain } from './wallets.ts';
@@ -62,7 +62,7 @@ export async function runAct(act: PlanAct): Promise<string | null> {
   const account = await accountOf(act);
   if (!act.connected()) return null;
   // Common wallets sign typed data only while they are on its network.
-  await moveTo(act.wallet, act.place.chain, () => act.tell('switching'));
+  await ensureNetwork(act.wallet, act.place.chain, () => act.tell('switching'));
   if (act.act === 'agree') return agree(act, account);
   return act.act === 'raise' ? raise(act, account) : revoke(act, account);
 }

@@ -1,4 +1,4 @@
-import { hasChangedTo } from './move-to.ts';
+import { hasSwitchedTo } from './ensure-network.ts';
 import { currentChain, type FoundWallet, isDeclined, knownAccounts } from './wallets.ts';
 
 /** What is signed to stop automatic charges, by which account and on which network. */
@@ -21,7 +21,7 @@ export async function signStop(
     try {
       const isThere =
         (await currentChain(wallet)) === chainId ||
-        (await hasChangedTo(wallet, { chainId, name: '', explorerUrl: null }));
+        (await hasSwitchedTo(wallet, { chainId, name: '', explorerUrl: null }));
       if (!isThere) return unsigned;
       const params = [payer, typed];
       const signature = await wallet.provider.request({ method: 'eth_signTypedData_v4', params });

@@ -8,7 +8,7 @@ import { changeChain, currentChain, type FoundWallet, type WalletChain } from '.
  * @param fault the name of the text for a wallet that stays on another network
  * @throws WalletRefusal with this text if the wallet stays on another network
  */
-export async function moveTo(
+export async function ensureNetwork(
   wallet: FoundWallet,
   chain: WalletChain,
   switching: () => void,
@@ -16,7 +16,7 @@ export async function moveTo(
 ): Promise<void> {
   if ((await currentChain(wallet)) === chain.chainId) return;
   switching();
-  const isThere = await hasChangedTo(wallet, chain).catch((error) => {
+  const isThere = await hasSwitchedTo(wallet, chain).catch((error) => {
     const refusal = refusalFrom(error, fault);
     // Who declines learns which network is needed.
     throw refusal.text === 'rejected' ? new WalletRefusal(fault) : refusal;
@@ -28,7 +28,7 @@ export async function moveTo(
  * Switches a wallet to a network, and looks whether it has: some wallets report success without switching. Throws what
  * the wallet throws.
  */
-export async function hasChangedTo(wallet: FoundWallet, chain: WalletChain): Promise<boolean> {
+export async function hasSwitchedTo(wallet: FoundWallet, chain: WalletChain): Promise<boolean> {
   await changeChain(wallet, chain);
   return (await currentChain(wallet)) === chain.chainId;
 }
