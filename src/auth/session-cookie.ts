@@ -54,7 +54,7 @@ export function sessionToken(request: FastifyRequest, config: Config, kind: Sess
 }
 
 /** All session tokens that a browser sent, as one text; empty without any. None of them need be valid. */
-export function shownTokens(request: FastifyRequest, config: Config): string {
+export function sentTokens(request: FastifyRequest, config: Config): string {
   const kinds = Object.keys(names) as SessionKind[];
   return kinds
     .map((kind) => sessionToken(request, config, kind))
@@ -66,7 +66,7 @@ export function shownTokens(request: FastifyRequest, config: Config): string {
  * Whether a call shows user activity. A page's background requests do not, so a session still expires while its page is
  * left open.
  */
-export function showsSomebody({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
+export function isUserActivity({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
   return method !== 'GET' || headers['sec-fetch-dest'] !== 'empty';
 }
 

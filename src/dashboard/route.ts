@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isMerchantStillIn, type MerchantSession, readMerchantSession } from '../auth/merchant-session.ts';
 import { keepReturnPath } from '../auth/return-path.ts';
-import { sessionToken, showsSomebody } from '../auth/session-cookie.ts';
+import { isUserActivity, sessionToken } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
@@ -72,7 +72,7 @@ export function declareDashboardPages(
 /** The session of the merchant who is signed in with a browser; null if there is none. */
 export async function merchantSessionOf(ctx: Context, request: FastifyRequest): Promise<MerchantSession | null> {
   const token = sessionToken(request, ctx.config, 'merchant');
-  return token === null ? null : readMerchantSession(ctx, token, request.ownHost, showsSomebody(request));
+  return token === null ? null : readMerchantSession(ctx, token, request.ownHost, isUserActivity(request));
 }
 
 /** The fields that were sent once. Our forms repeat no field, so repeated ones are dropped. */

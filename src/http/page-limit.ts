@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { shownTokens } from '../auth/session-cookie.ts';
+import { sentTokens } from '../auth/session-cookie.ts';
 import { isForAgent } from '../checkout/agents/agent.ts';
 import { payRoute } from '../checkout/paths.ts';
 import type { Context } from '../context.ts';
@@ -44,7 +44,7 @@ export function limitPages(
   const take = (request: FastifyRequest, isNowhere: boolean): boolean => {
     const [client, now] = [clientSubject(request.ip), ctx.clock.now()];
     if (isNowhere) return nowhere.take(client, now);
-    const shown = request.routeOptions.config.auth === 'session' ? shownTokens(request, ctx.config) : '';
+    const shown = request.routeOptions.config.auth === 'session' ? sentTokens(request, ctx.config) : '';
     if (shown === '') return strangers.take(client, now);
     const session = createHash('sha256').update(shown).digest('base64url');
     return sessions.take(`${client} ${session}`, now) && allSessions.take(client, now);

@@ -3,7 +3,7 @@ import type { Actor } from '../audit/actions.ts';
 import { clientOf } from '../auth/client.ts';
 import { hostOwner } from '../auth/host.ts';
 import { keepReturnPath } from '../auth/return-path.ts';
-import { clearSessionCookie, sessionToken, showsSomebody } from '../auth/session-cookie.ts';
+import { clearSessionCookie, isUserActivity, sessionToken } from '../auth/session-cookie.ts';
 import {
   isUserStillIn,
   type Operator,
@@ -25,7 +25,7 @@ export async function currentUser<K extends UserKind>(
 ): Promise<SignedIn<K> | null> {
   const token = sessionToken(request, ctx.config, kind);
   if (token === null) return null;
-  return readUserSession(ctx, kind, token, hostOwner(ctx.config, request.headers.host), showsSomebody(request));
+  return readUserSession(ctx, kind, token, hostOwner(ctx.config, request.headers.host), isUserActivity(request));
 }
 
 /** The user who is signed in, like `signedIn`. A visitor who is not is redirected to the sign-in: null. */
