@@ -15,7 +15,7 @@ export const takesBatches = (url: string, of: BatchOf): boolean =>
   (without.get(`${of} ${url}`) ?? 0) <= performance.now();
 
 /** Remembers that an endpoint does not answer such messages, for now. */
-export function withoutBatches(url: string, of: BatchOf, { kind }: RpcError): void {
+export function rememberNoBatches(url: string, of: BatchOf, { kind }: RpcError): void {
   if (kind === 'malformed' || kind === 'refused') without.set(`${of} ${url}`, performance.now() + untakenMs);
   else if (kind === 'timeout') without.set(`${of} ${url}`, performance.now() + silentMs);
 }

@@ -3,7 +3,7 @@ import { prefetch } from './prefetch.ts';
 import type { Bindings } from './reader/bindings.ts';
 import { topicOf, transferTopic } from './reader/blocks.ts';
 import { confirmsTransfer, isSameBlock, isSameLog } from './reader/evidence.ts';
-import { connectRpc, isAway, type Rpc, RpcError } from './rpc.ts';
+import { connectRpc, isProviderDown, type Rpc, RpcError } from './rpc.ts';
 
 /** A transfer as it was found; addresses and hashes in lower case. */
 export type SeenTransfer = {
@@ -84,7 +84,7 @@ async function askOne(rpc: Rpc, key: SeenTransfer, chain: ChainConfig): Promise<
     return confirms(withReportedTime) ? 'altered' : 'missing';
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    if (await isAway(rpc)) return 'unavailable';
+    if (await isProviderDown(rpc)) return 'unavailable';
     return askWithoutReceipt(rpc, key);
   }
 }
@@ -106,6 +106,6 @@ async function askWithoutReceipt(rpc: Rpc, key: SeenTransfer): Promise<Confirmat
     return header && isSameBlock(header, key) ? 'agreed' : 'missing';
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    return (await isAway(rpc)) ? 'unavailable' : 'unreadable';
+    return (await isProviderDown(rpc)) ? 'unavailable' : 'unreadable';
   }
 }

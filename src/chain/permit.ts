@@ -76,13 +76,13 @@ export function permitJson(domain: TokenDomain, chainId: number, { token, ...mes
 }
 
 /** Whether the token would accept a permit now, according to the chain. */
-export type PermitWord = 'accepted' | 'refused' | 'unreachable';
+export type PermitVerdict = 'accepted' | 'refused' | 'unreachable';
 
 /**
  * Simulates a permit with the call that the contract for recurring payments makes. So this also works for wallets with
  * code, whose signatures only the token can check.
  */
-export async function tryPermit(chain: ChainConfig, terms: PermitTerms, signature: Hex): Promise<PermitWord> {
+export async function tryPermit(chain: ChainConfig, terms: PermitTerms, signature: Hex): Promise<PermitVerdict> {
   const data = permitCall(terms, signature);
   if (data === null) return 'refused';
   try {
@@ -93,7 +93,7 @@ export async function tryPermit(chain: ChainConfig, terms: PermitTerms, signatur
   }
 }
 
-async function tryCall(rpc: Rpc, to: Hex, data: Hex): Promise<PermitWord> {
+async function tryCall(rpc: Rpc, to: Hex, data: Hex): Promise<PermitVerdict> {
   try {
     await rpc.tryCall({ from: caller, to, data, gas: gasLimit });
     return 'accepted';

@@ -1,7 +1,7 @@
 import { chunksOf } from '../lib/chunks.ts';
 import { mapFew } from '../lib/concurrency/map-few.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
-import { takesBatches, withoutBatches } from './batches.ts';
+import { rememberNoBatches, takesBatches } from './batches.ts';
 import { connectRpc, type Fetched, type Header, nullOfRpc, type Rpc, RpcError } from './rpc.ts';
 
 /** A transaction, and the block that it was found in. */
@@ -134,6 +134,6 @@ async function askBatch(rpc: Rpc, part: readonly LocatedTransaction[], fetched: 
     for (const [number, one] of more.headers) fetched.headers.set(number, one);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    withoutBatches(rpc.url, 'reads', error);
+    rememberNoBatches(rpc.url, 'reads', error);
   }
 }

@@ -41,7 +41,7 @@ const maxTransactionBytes = 8 * 1024 * 1024;
  * It gets the simplest question, because some drop the connection, or claim too many calls, when one answer is too
  * large.
  */
-export async function isAway(rpc: Rpc): Promise<boolean> {
+export async function isProviderDown(rpc: Rpc): Promise<boolean> {
   try {
     await rpc.chainId();
     return false;

@@ -20,7 +20,7 @@ export type SignedText = { address: string; hash: Hex; signature: Hex };
  * A chain's verdict about a contract's signature. One endpoint's `refused` is enough. Otherwise all configured
  * endpoints must agree; if they do not, or one does not answer, the result is `unreachable`.
  */
-export type ContractWord = 'accepted' | 'refused' | 'not_deployed' | 'unreachable';
+export type ContractVerdict = 'accepted' | 'refused' | 'not_deployed' | 'unreachable';
 
 /** No signature of a wallet in use comes near this length, and contracts need gas for each byte they read. */
 const maxSignatureBytes = 8_192;
@@ -71,7 +71,7 @@ export async function askContract(
   chain: ChainConfig,
   signed: SignedText,
   options: { undeployed: boolean },
-): Promise<ContractWord> {
+): Promise<ContractVerdict> {
   if (signed.address === zeroAddress) return 'refused';
   const words = await Promise.all(
     chain.rpcUrls.map((url) => askEndpoint(connectRpc(url, timeoutMs), chain.chainId, signed, options)),
@@ -86,7 +86,7 @@ async function askEndpoint(
   chainId: number,
   signed: SignedText,
   { undeployed }: { undeployed: boolean },
-): Promise<ContractWord> {
+): Promise<ContractVerdict> {
   try {
     const [reportedId, code] = await Promise.all([rpc.chainId(), rpc.code(signed.address)]);
     if (reportedId !== chainId) return 'unreachable';
@@ -103,7 +103,7 @@ async function callContract(
   rpc: Rpc,
   { address, hash, signature }: SignedText,
   wrapped: boolean,
-): Promise<ContractWord> {
+): Promise<ContractVerdict> {
   const inner = wrapped ? unwrap(signature) : signature;
   if (inner === null) return 'refused';
   const data = encodeFunctionData({ abi: erc1271Abi, functionName: 'isValidSignature', args: [hash, inner] });
@@ -111,7 +111,7 @@ async function callContract(
 }
 
 /** The reference validator of ERC-6492 has the factory deploy the wallet, asks it, and leaves no trace. */
-async function callFactory(rpc: Rpc, { address, hash, signature }: SignedText): Promise<ContractWord> {
+async function callFactory(rpc: Rpc, { address, hash, signature }: SignedText): Promise<ContractVerdict> {
   if (unwrap(signature) === null) return 'refused';
   const data = encodeDeployData({
     abi: erc6492SignatureValidatorAbi,
@@ -131,7 +131,7 @@ export function unwrap(signature: Hex): Hex | null {
 }
 
 /** A revert, or anything but the one valid answer, is a refusal. Nothing that the contract names is followed. */
-async function isAnswer(rpc: Rpc, call: Parameters<Rpc['tryCall']>[0], expected: string): Promise<ContractWord> {
+async function isAnswer(rpc: Rpc, call: Parameters<Rpc['tryCall']>[0], expected: string): Promise<ContractVerdict> {
   try {
     return (await rpc.tryCall(call)) === expected ? 'accepted' : 'refused';
   } catch (error) {

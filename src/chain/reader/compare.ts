@@ -1,6 +1,6 @@
 import { clearAlarm } from '../../db/alarms.ts';
 import { dayMs } from '../../lib/durations.ts';
-import { isAway, type Log, type Rpc, RpcError } from '../rpc.ts';
+import { isProviderDown, type Log, type Rpc, RpcError } from '../rpc.ts';
 import { firstRange, nextRange, paidBy, transferTopic } from './blocks.ts';
 import { digestOf, nextReported, noteCompared, type Range, type Reading } from './comparison.ts';
 import { watchedTransfers } from './find.ts';
@@ -171,7 +171,7 @@ async function queryLogs(reader: Reader, rpc: Rpc, { from, to }: Range): Promise
     ranges.set(url, nextRange(ranges.get(url) ?? firstRange, true));
     return { url, host, logs: Map.groupBy(logs, (log) => log.blockNumber) };
   } catch (error) {
-    if (!(error instanceof RpcError) || error.kind === 'limited' || (await isAway(rpc))) throw error;
+    if (!(error instanceof RpcError) || error.kind === 'limited' || (await isProviderDown(rpc))) throw error;
     ranges.set(url, nextRange(to - from + 1, false));
     return from === to ? { url, host, logs: new Map([[from, await watchedLogsOf(reader, rpc, from)]]) } : null;
   }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { chunksOf } from '../../lib/chunks.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { prefetch } from '../prefetch.ts';
-import { type Header, isAway, type Log, nullOfRpc, type Receipt, type Rpc, RpcError } from '../rpc.ts';
+import { type Header, isProviderDown, type Log, nullOfRpc, type Receipt, type Rpc, RpcError } from '../rpc.ts';
 import { checkLogs, lacksAnnounced, paidBy, topicOf, transferOf, transferTopic } from './blocks.ts';
 import { bloomHas, bloomHasOnce, bloomOf, isSaturated } from './bloom.ts';
 import { ProviderFault } from './pool.ts';
@@ -83,7 +83,7 @@ async function answerOrNull<T>(rpc: Rpc, ask: () => Promise<T>): Promise<T | nul
     return await ask();
   } catch (error) {
     // A provider that complains about too many calls is left alone.
-    if (!(error instanceof RpcError) || error.kind === 'limited' || (await isAway(rpc))) throw error;
+    if (!(error instanceof RpcError) || error.kind === 'limited' || (await isProviderDown(rpc))) throw error;
     return null;
   }
 }

@@ -4,7 +4,7 @@ import type { Database, Tx } from '../../db/connection.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { finalNumber, usesTag } from '../finality.ts';
 import { contractToRead } from '../recurring/contract.ts';
-import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
+import { type Header, isProviderDown, type Log, RpcError } from '../rpc.ts';
 import { type FinalityTag, taggedNumber } from '../tagged-blocks.ts';
 import { checkLinked, checkLogs, lacksAnnounced, nextRange, transferTopic } from './blocks.ts';
 import { checkOther, checkProvider } from './check-provider.ts';
@@ -285,7 +285,7 @@ async function readRange(reader: Reader, provider: RpcProvider, headers: Header[
   } catch (error) {
     if (error instanceof RpcError || error instanceof ProviderFault) reader.range = nextRange(headers.length, false);
     // Each provider refuses large ranges with its own message. For a range that is small enough, all of them answer.
-    if (error instanceof RpcError && error.kind !== 'limited' && !(await isAway(provider.rpc))) return null;
+    if (error instanceof RpcError && error.kind !== 'limited' && !(await isProviderDown(provider.rpc))) return null;
     throw error;
   }
 }

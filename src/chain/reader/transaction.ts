@@ -1,4 +1,4 @@
-import { type Header, isAway, type Log, type Receipt, type Rpc, RpcError, type Transaction } from '../rpc.ts';
+import { type Header, isProviderDown, type Log, type Receipt, type Rpc, RpcError, type Transaction } from '../rpc.ts';
 import { authorizationUsedTopic, type Bindings, chargedTopic, readBindings } from './bindings.ts';
 import { transferOf } from './blocks.ts';
 import { ProviderFault } from './pool.ts';
@@ -79,7 +79,7 @@ async function askEach<T>(rpcs: readonly Rpc[], ask: (rpc: Rpc) => Promise<T>): 
     try {
       return { answer: await ask(rpc) };
     } catch (error) {
-      if (!(error instanceof RpcError) || (i === 0 && (await isAway(rpc)))) throw error;
+      if (!(error instanceof RpcError) || (i === 0 && (await isProviderDown(rpc)))) throw error;
     }
   }
   return null;

@@ -1,8 +1,8 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import { chunksOf } from '../../lib/chunks.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
-import { takesBatches, withoutBatches } from '../batches.ts';
-import { connectRpc, type Hex, isAway, type Rpc, RpcError } from '../rpc.ts';
+import { rememberNoBatches, takesBatches } from '../batches.ts';
+import { connectRpc, type Hex, isProviderDown, type Rpc, RpcError } from '../rpc.ts';
 
 /**
  * What endpoints answered to a signed transaction. `accepted`: one has it. `nonce_used`: its nonce is used, by itself
@@ -87,9 +87,10 @@ async function submitBatch(url: string, part: readonly Hex[]): Promise<Broadcast
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       const { kind, message } = error;
-      withoutBatches(url, 'broadcasts', error);
+      rememberNoBatches(url, 'broadcasts', error);
       // Sent alone, each would only wait as long, unless one of them made the endpoint drop the connection.
-      const isLost = kind === 'timeout' || kind === 'limited' || (kind === 'unreachable' && (await isAway(rpc)));
+      const isLost =
+        kind === 'timeout' || kind === 'limited' || (kind === 'unreachable' && (await isProviderDown(rpc)));
       if (isLost) return part.map(() => ({ kind: 'unreachable', message }));
     }
   }
@@ -100,7 +101,7 @@ async function submitBatch(url: string, part: readonly Hex[]): Promise<Broadcast
   const isUnanswered = results.some(
     (one) => one instanceof RpcError && one.kind !== 'refused' && one.kind !== 'limited',
   );
-  const answersOthers = isUnanswered && !(await isAway(rpc));
+  const answersOthers = isUnanswered && !(await isProviderDown(rpc));
   return results.map((one) => (one === 'accepted' ? { kind: one } : readFailure(one, answersOthers)));
 }
 

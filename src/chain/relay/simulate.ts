@@ -1,5 +1,5 @@
 import type { ChainConfig } from '../../config/chains.ts';
-import { takesBatches, withoutBatches } from '../batches.ts';
+import { rememberNoBatches, takesBatches } from '../batches.ts';
 import { connectRpc, type Hex, RpcError } from '../rpc.ts';
 
 /** `reverted`: every endpoint says so; `data` is the reason, `0x` if it is not given or they disagree on it. */
@@ -27,7 +27,7 @@ export async function simulateTogether(
       return await connectRpc(url, timeoutMs).estimateGasTogether(calls);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      withoutBatches(url, 'simulations', error);
+      rememberNoBatches(url, 'simulations', error);
     }
   }
   return calls.map(() => null);
