@@ -7,7 +7,7 @@ import { allChains, type ChainConfig } from './config/chains.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
 import { type Change, listenForChanges } from './db/changes.ts';
-import { type Due, everywhere, QueueLooks, type Since } from './db/due.ts';
+import { type Due, QueuePoller, type Since, wholeQueue } from './db/due.ts';
 import { alarmMissingKeys } from './db/missing-keys-alarm.ts';
 import { analyzeGrown } from './db/statistics.ts';
 import { makeSleeper, type Sleeper } from './lib/concurrency/sleeper.ts';
@@ -220,7 +220,7 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
   }));
   const queues = mine.flatMap(({ queue, sleeper }) => (queue ? [{ due: queue.due, sleeper }] : []));
   const dues = queues.map(({ due }) => due);
-  const looks = new QueueLooks(ctx.db.sql, dues, pollsPerFullLook * pollMs);
+  const poller = new QueuePoller(ctx.db.sql, dues, pollsPerFullLook * pollMs);
   const onChange = ({ kind }: Change) => {
     for (const { queue, sleeper } of mine)
       if (queue && (kind === 'anything' || queue.wakes.includes(kind))) sleeper.wake();
@@ -229,8 +229,8 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
     ctx.log.warn({ err: error }, 'cannot listen for changes'),
   );
   await Promise.all([
-    ...mine.map((loop) => repeat(ctx, loop, looks, signal)),
-    pollQueues(ctx, queues, looks, pollMs, signal),
+    ...mine.map((loop) => repeat(ctx, loop, poller, signal)),
+    pollQueues(ctx, queues, poller, pollMs, signal),
     startWatching(ctx, { onRemoved: onRemoved(ctx) }, signal),
     startDelivering(ctx, signal, createDeliveryDeps(ctx), pollMs),
   ]);
@@ -243,10 +243,10 @@ type Running = Loop & { sleeper: Sleeper };
 async function repeat(
   ctx: Context,
   { name, everyMs, run, queue, sleeper }: Running,
-  looks: QueueLooks,
+  poller: QueuePoller,
   signal: AbortSignal,
 ): Promise<void> {
-  const since = queue ? () => looks.since(queue.due) : everywhere;
+  const since = queue ? () => poller.since(queue.due) : wholeQueue;
   while (!signal.aborted) {
     let done: unknown;
     try {
@@ -266,13 +266,13 @@ async function repeat(
 async function pollQueues(
   ctx: Context,
   queues: { sleeper: Sleeper }[],
-  looks: QueueLooks,
+  poller: QueuePoller,
   pollMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const waits = await looks.next();
+      const waits = await poller.next();
       for (const [i, { sleeper }] of queues.entries()) {
         const waitMs = waits[i];
         // The next poll finds what is due later.

@@ -8,7 +8,7 @@ import type { Fragment } from './sql.ts';
 export type Since = string | null;
 
 /** Reads all of a queue, as everything does that knows nothing about it. */
-export const everywhere = (): Since => null;
+export const wholeQueue = (): Since => null;
 
 /** A query for the earliest time at which a queue has work: one row or none, null for never. */
 export type Due = (sql: Sql, since: Since) => ReturnType<Sql>;
@@ -29,7 +29,7 @@ const slowMs = 100;
  * is read. What became due in the past meanwhile (it was committed late, or its time was set back) is found by the next
  * look at everything.
  */
-export class QueueLooks {
+export class QueuePoller {
   readonly #sql: Sql;
   readonly #dues: readonly Due[];
   readonly #everywhereEveryMs: number;

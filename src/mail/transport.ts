@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
-import { everywhere } from '../db/due.ts';
+import { wholeQueue } from '../db/due.ts';
 import { workThrough } from '../lib/concurrency/work-through.ts';
 import { pause } from '../lib/time.ts';
 import { decryptedContent } from './content.ts';
@@ -55,7 +55,7 @@ export async function sendDueMails(
   ctx: Context,
   signal: AbortSignal,
   transport = transportOf(ctx),
-  since = everywhere,
+  since = wholeQueue,
 ): Promise<number> {
   if (!transport) {
     await alarmWhenWaiting(ctx);

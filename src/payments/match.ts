@@ -3,7 +3,7 @@ import { finalNumber } from '../chain/finality.ts';
 import { allChains, type ChainConfig, isTestChain } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { isConflict } from '../db/conflict.ts';
-import { everywhere, type Since } from '../db/due.ts';
+import { type Since, wholeQueue } from '../db/due.ts';
 import { chunksOf } from '../lib/chunks.ts';
 import { withinOr } from '../lib/time.ts';
 import { applyTransfer } from './apply.ts';
@@ -38,7 +38,7 @@ const maxUnknownTokenTries = 60;
  * @param since from when on transfers that wait are read
  * @returns how many were matched
  */
-export async function matchPending(ctx: Context, chains = allChains(ctx.chains), since = everywhere): Promise<number> {
+export async function matchPending(ctx: Context, chains = allChains(ctx.chains), since = wholeQueue): Promise<number> {
   let matched = 0;
   for (const count of await Promise.all(chains.map((chain) => matchChain(ctx, chain, since())))) matched += count;
   return matched;

@@ -1,7 +1,7 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { everywhere } from '../db/due.ts';
+import { wholeQueue } from '../db/due.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
 import { readMailBranding } from '../partners/branding.ts';
 import { lockCustomer } from '../requests/customer.ts';
@@ -21,7 +21,7 @@ const waits = { firstMs: 30_000, maxAttempts: 12 };
  * @param since from when on receipts that wait are read
  * @returns how many were made
  */
-export async function mailReceipts(ctx: Context, signal: AbortSignal, since = everywhere): Promise<number> {
+export async function mailReceipts(ctx: Context, signal: AbortSignal, since = wholeQueue): Promise<number> {
   let made = 0;
   for (let begun = 0; begun < perPass && !signal.aborted; ) {
     const due = await claimReceipts(ctx.db, 'mail', waits, atOnce, since());

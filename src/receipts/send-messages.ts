@@ -3,7 +3,7 @@ import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Scope, Tx } from '../db/connection.ts';
-import { everywhere } from '../db/due.ts';
+import { wholeQueue } from '../db/due.ts';
 import { workThrough } from '../lib/concurrency/work-through.ts';
 import type { Gateway } from './gateway.ts';
 import { takeReceipt } from './limits.ts';
@@ -27,7 +27,7 @@ const waits = { firstMs: 30_000, maxAttempts: 10 };
  * @param since from when on receipts that wait are read
  * @returns how many were accepted
  */
-export function sendMessages(ctx: Context, signal: AbortSignal, gateway: Gateway, since = everywhere): Promise<number> {
+export function sendMessages(ctx: Context, signal: AbortSignal, gateway: Gateway, since = wholeQueue): Promise<number> {
   return workThrough(
     signal,
     async (underWay) => (underWay < atOnce ? claimReceipts(ctx.db, 'phone', waits, atOnce - underWay, since()) : []),

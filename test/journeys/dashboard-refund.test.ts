@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
-import { QueueLooks } from '../../src/db/due.ts';
+import { QueuePoller } from '../../src/db/due.ts';
 import { formatMicro } from '../../src/lib/money.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import { followRefunds } from '../../src/refunds/follow.ts';
@@ -110,7 +110,7 @@ test('In an idle sandbox blocks are mined until a refund is final, and no longer
   const back = await send(paid.payer.address, 1_700_000n);
   await fixtures.caughtUp();
   await note(await pageOf(paid), paid, { return_tx_hash: back });
-  const isDue = async () => (await new QueueLooks(fixtures.db.sql, [blocksDue], 0).next())[0] !== null;
+  const isDue = async () => (await new QueuePoller(fixtures.db.sql, [blocksDue], 0).next())[0] !== null;
   assert.ok(await isDue());
   for (let blocks = 0; blocks < 3; blocks++) assert.equal(await mineWhileWaiting(fixtures.ctx), 1);
   await fixtures.caughtUp();

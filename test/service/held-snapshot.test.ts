@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ChainConfig } from '../../src/config/chains.ts';
-import { type Due, QueueLooks, type Since } from '../../src/db/due.ts';
+import { type Due, QueuePoller, type Since } from '../../src/db/due.ts';
 import { claimMail, mailsDue } from '../../src/mail/queue-store.ts';
 import { matchingDue, unsettledDue } from '../../src/payments/due.ts';
 import { selectPending, selectUnsettled } from '../../src/payments/queue-store.ts';
@@ -112,7 +112,7 @@ const pagesOf = async (work: () => Promise<unknown>) => {
 
 for (const { name, due, take, add } of queues)
   test(`while a snapshot is held elsewhere, looks at ${name} read nothing of what was done before`, async () => {
-    const looks = new QueueLooks(fixtures.db.sql, [due], longMs, alwaysSlow);
+    const looks = new QueuePoller(fixtures.db.sql, [due], longMs, alwaysSlow);
     await looks.next();
     const everywhere = await pagesOf(() => looks.next());
     const takenEverywhere = await pagesOf(() => take(null));
@@ -129,7 +129,7 @@ for (const { name, due, take, add } of queues)
   });
 
 test('requests expire that are due since the time from which on they are read', async () => {
-  const looks = new QueueLooks(fixtures.db.sql, [expiryDue], longMs, alwaysSlow);
+  const looks = new QueuePoller(fixtures.db.sql, [expiryDue], longMs, alwaysSlow);
   await looks.next();
   await looks.next();
   const [old, young] = [
@@ -144,14 +144,14 @@ test('requests expire that are due since the time from which on they are read', 
 
 test('what became due in the past is found by the next look at everything, and quick looks are all such', async () => {
   const request = await makeRequest(fixtures.db, scope, merchant);
-  const slow = new QueueLooks(fixtures.db.sql, [expiryDue], longMs, alwaysSlow);
-  const often = new QueueLooks(fixtures.db.sql, [expiryDue], 0, alwaysSlow);
-  const quick = new QueueLooks(fixtures.db.sql, [expiryDue], longMs, longMs);
+  const slow = new QueuePoller(fixtures.db.sql, [expiryDue], longMs, alwaysSlow);
+  const often = new QueuePoller(fixtures.db.sql, [expiryDue], 0, alwaysSlow);
+  const quick = new QueuePoller(fixtures.db.sql, [expiryDue], longMs, longMs);
   for (const looks of [slow, often, quick, slow, often, quick]) await looks.next();
-  const once = new QueueLooks(fixtures.db.sql, [expiryDue], longMs, alwaysSlow);
+  const once = new QueuePoller(fixtures.db.sql, [expiryDue], longMs, alwaysSlow);
   await once.next();
   await fixtures.db.sql`update requests set expires_at = now() - interval '1 hour' where id = ${request.id}`;
-  const isDue = async (looks: QueueLooks) => Number((await looks.next())[0] ?? Number.POSITIVE_INFINITY) <= 0;
+  const isDue = async (looks: QueuePoller) => Number((await looks.next())[0] ?? Number.POSITIVE_INFINITY) <= 0;
   assert.deepEqual(
     [await isDue(slow), await isDue(once), await isDue(often), await isDue(quick)],
     [false, true, true, true],

@@ -3,7 +3,7 @@ import { allChains, type ChainConfig, isTestChain } from '../../config/chains.ts
 import type { Context } from '../../context.ts';
 import { isConflict } from '../../db/conflict.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
-import { everywhere, type Since } from '../../db/due.ts';
+import { type Since, wholeQueue } from '../../db/due.ts';
 import { chunksOf } from '../../lib/chunks.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { lockForProof } from '../../requests/proof.ts';
@@ -35,7 +35,7 @@ const crossCheckMs = 5_000;
  * @param since from when on transfers that wait are read
  * @returns how many requests were verified
  */
-export async function verifyFinal(ctx: Context, chains = allChains(ctx.chains), since = everywhere): Promise<number> {
+export async function verifyFinal(ctx: Context, chains = allChains(ctx.chains), since = wholeQueue): Promise<number> {
   let verified = 0;
   for (const count of await Promise.all(chains.map((chain) => verifyChain(ctx, chain, since())))) verified += count;
   return verified;
