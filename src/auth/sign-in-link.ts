@@ -145,7 +145,7 @@ export type LinkState =
  * The condition under which a user may sign in with a link, as fragments over `sign_in_links l`, `users u`, `partners
  * p`.
  */
-function fits({ sql }: Database, { kind, host }: LinkOpened) {
+function linkConditions({ sql }: Database, { kind, host }: LinkOpened) {
   return sql`
     u.email = l.email and u.disabled_at is null
     and (u.partner_id is null) = (${kind}::text = 'operator')
@@ -176,7 +176,7 @@ export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, op
       (select coalesce(json_agg(json_build_object('id', u.id, 'role', u.role, 'partner_name', p.name,
           'partner_slug', p.slug,
           'passkey', exists (select from passkeys k where k.user_id = u.id)) order by p.name, u.id), '[]')
-        from users u left join partners p on p.id = u.partner_id where ${fits(ctx.db, opened)}) as users
+        from users u left join partners p on p.id = u.partner_id where ${linkConditions(ctx.db, opened)}) as users
     from sign_in_links l where l.token_hash in ${list(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}`;
   if (!row) {
     await refuseUnknownLink(ctx);
@@ -209,7 +209,7 @@ export async function useLink(
     where l.token_hash in ${list(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}
       and l.used_at is null and l.expires_at > ${now}
       and (l.browser_hash is null or l.browser_hash in ${list(hashesOf(ctx, 'browser', opened.browser ?? ''))})
-      and u.id = ${userId} and ${fits(ctx.db, opened)}
+      and u.id = ${userId} and ${linkConditions(ctx.db, opened)}
       and not exists (select from passkeys k where k.user_id = u.id)
     returning u.id, u.email, u.partner_id`;
   return row ? { id: row.id, email: row.email, partnerId: row.partner_id } : null;

@@ -124,7 +124,7 @@ async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<
     const endpoint = await store.lockEndpoint(tx, scope, encrypt(ctx.config.secretKeys, newSecret()));
     if (endpoint.url === url && !endpoint.disabled_at) return;
     await store.updateUrl(tx, scope, url);
-    await store.updateAfresh(tx, scope);
+    await store.updateFailuresReset(tx, scope);
   });
   await clearDisabledAlarm(ctx.db, scope);
 }
@@ -236,7 +236,7 @@ export async function enableEndpoint(ctx: Context, actor: Actor, scope: Scope): 
   const enable = async ({ db }: Context) => {
     const wasDisabled = await db.scoped(scope, async (tx) => {
       const { disabled_at } = await lockExisting(tx, scope);
-      if (disabled_at !== null) await store.updateAfresh(tx, scope);
+      if (disabled_at !== null) await store.updateFailuresReset(tx, scope);
       return disabled_at !== null;
     });
     if (wasDisabled) await clearDisabledAlarm(db, scope);

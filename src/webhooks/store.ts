@@ -77,7 +77,7 @@ export async function updateUrl(tx: Tx, scope: Scope, url: string | null): Promi
 }
 
 /** Resets all failures. */
-export async function updateAfresh(tx: Tx, scope: Scope): Promise<void> {
+export async function updateFailuresReset(tx: Tx, scope: Scope): Promise<void> {
   await tx`
     update webhook_endpoints
     set disabled_at = null, disabled_reason = null, failures = 0, failing_since = null, probe_at = null
