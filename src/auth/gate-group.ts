@@ -31,13 +31,13 @@ export async function passGateAsGroup(
 ): Promise<(GateRow | undefined)[]> {
   const hashes = calls.flatMap((call, at) => call.hashes.map((hash) => ({ hash, place: at + 1 })));
   const rows = await sql<(GateRow & { place: number })[]>`
-    with patience as materialized (select set_config('lock_timeout', ${String(maxLockMs)}, true) as given
-    ), named as (
-      select named.* from patience, unnest(${hashes.map(({ hash }) => hash)}::bytea[],
-        ${hashes.map(({ place }) => place)}::int[]) as named(hash, place) where patience.given is not null
+    with lock_limit as materialized (select set_config('lock_timeout', ${String(maxLockMs)}, true) as ms
+    ), sent as (
+      select sent.* from lock_limit, unnest(${hashes.map(({ hash }) => hash)}::bytea[],
+        ${hashes.map(({ place }) => place)}::int[]) as sent(hash, place) where lock_limit.ms is not null
     ), key as (
-      select named.place, ${keyColumns(sql, scope)}
-      from named join api_keys k on k.hash = named.hash join partners p on p.id = k.partner_id
+      select sent.place, ${keyColumns(sql, scope)}
+      from sent join api_keys k on k.hash = sent.hash join partners p on p.id = k.partner_id
       where k.revoked_at is null and ${hasNotEnded(sql)}
     ), counted as (
       insert into rate_counters as counter (partner_id, subject, action, minute, calls)

@@ -9,14 +9,14 @@ export type EndpointKey = { partner_id: string; test_mode: boolean; url: string 
 /**
  * Locked in key order, so that two processes never deadlock.
  *
- * @param patience `skip`: leaves out endpoints that another transaction has locked
+ * @param whenLocked `skip`: leaves out endpoints that another transaction has locked
  */
-export function lockHealth(tx: Tx, keys: EndpointKey[], patience: 'wait' | 'skip'): Promise<HealthRow[]> {
+export function lockHealth(tx: Tx, keys: EndpointKey[], whenLocked: 'wait' | 'skip'): Promise<HealthRow[]> {
   return tx<HealthRow[]>`
     select e.partner_id, e.test_mode, e.url, e.failures, e.failing_since, e.last_success_at, e.disabled_reason,
       e.probe_at::text as probe
     from webhook_endpoints e join ${endpointsOf(tx, keys)}
-    order by e.partner_id, e.test_mode for update of e ${patience === 'skip' ? tx`skip locked` : tx``}`;
+    order by e.partner_id, e.test_mode for update of e ${whenLocked === 'skip' ? tx`skip locked` : tx``}`;
 }
 
 const endpointsOf = (tx: Tx, keys: EndpointKey[]) => tx`

@@ -179,11 +179,11 @@ export class LeasedWork {
  * While the database is unreachable, a batch is retried as long as its leases last; otherwise its attempts would be
  * repeated. A batch that fails otherwise is recorded one by one, so that one bad row does not affect the others.
  */
-async function recordBatch(ctx: Context, batch: FinishedAttempt[], patience: 'wait' | 'skip'): Promise<Recorded> {
+async function recordBatch(ctx: Context, batch: FinishedAttempt[], whenLocked: 'wait' | 'skip'): Promise<Recorded> {
   const giveUpAt = performance.now() + leaseMs / 2;
   for (;;) {
     try {
-      return await recordFinished(ctx, batch, patience);
+      return await recordFinished(ctx, batch, whenLocked);
     } catch (error) {
       ctx.log.error({ err: error, attempts: batch.length }, 'attempts could not be recorded');
       const again = isUnreachable(error) && performance.now() < giveUpAt;
@@ -194,7 +194,7 @@ async function recordBatch(ctx: Context, batch: FinishedAttempt[], patience: 'wa
   }
   const all: Recorded = { ...noProbe, held: [] };
   for (const finished of batch) {
-    const { probeWaitMs, held } = await recordBatch(ctx, [finished], patience);
+    const { probeWaitMs, held } = await recordBatch(ctx, [finished], whenLocked);
     all.probeWaitMs = Math.min(all.probeWaitMs, probeWaitMs);
     all.held.push(...held);
   }

@@ -23,28 +23,28 @@ export const noProbe: Recorded = { probeWaitMs: Number.POSITIVE_INFINITY, held: 
  * succeeds, endpoints are not written, and the transaction is one statement. If this month has no partition yet, it is
  * created first.
  *
- * @param patience whether to wait for endpoints that another transaction has locked
+ * @param whenLocked whether to wait for endpoints that another transaction has locked
  */
 export async function recordFinished(
   ctx: Context,
   batch: FinishedAttempt[],
-  patience: 'wait' | 'skip',
+  whenLocked: 'wait' | 'skip',
 ): Promise<Recorded> {
   try {
-    return await record(ctx, batch, patience);
+    return await record(ctx, batch, whenLocked);
   } catch (error) {
     // The commit's answer was lost and the same batch came again: all of it is already stored.
     if (isStored(error, 'webhook_attempts')) return noProbe;
     if (sqlState(error) !== withoutPartition) throw error;
     await createPartitions(ctx);
-    return record(ctx, batch, patience);
+    return record(ctx, batch, whenLocked);
   }
 }
 
 /** A failed check constraint, or a row that fits no partition. */
 const withoutPartition = '23514';
 
-async function record(ctx: Context, batch: FinishedAttempt[], patience: 'wait' | 'skip'): Promise<Recorded> {
+async function record(ctx: Context, batch: FinishedAttempt[], whenLocked: 'wait' | 'skip'): Promise<Recorded> {
   const recordsOf = (finished: FinishedAttempt[]) => finished.map(({ record }) => record);
   const changed = changedEndpoints(batch, ctx.clock.now());
   if (changed.size === 0) {
@@ -52,7 +52,7 @@ async function record(ctx: Context, batch: FinishedAttempt[], patience: 'wait' |
     return noProbe;
   }
   return ctx.db.transaction(async (tx) => {
-    const { rows, lockedElsewhere } = await lockEndpoints(tx, changed, patience);
+    const { rows, lockedElsewhere } = await lockEndpoints(tx, changed, whenLocked);
     const { held = [], free = [] } = Object.groupBy(batch, ({ claimed }) =>
       lockedElsewhere.has(keyOf(claimed)) ? 'held' : 'free',
     );
@@ -64,10 +64,10 @@ async function record(ctx: Context, batch: FinishedAttempt[], patience: 'wait' |
 }
 
 /** Locks endpoints; `lockedElsewhere` are the keys of those that were left out because another transaction has. */
-async function lockEndpoints(tx: Tx, changed: Changed, patience: 'wait' | 'skip') {
+async function lockEndpoints(tx: Tx, changed: Changed, whenLocked: 'wait' | 'skip') {
   const keys = [...changed.values()].map(({ partner_id, test_mode, url }) => ({ partner_id, test_mode, url }));
-  const rows = await lockHealth(tx, keys, patience);
-  if (patience === 'wait' || rows.length === keys.length) return { rows, lockedElsewhere: new Set<string>() };
+  const rows = await lockHealth(tx, keys, whenLocked);
+  if (whenLocked === 'wait' || rows.length === keys.length) return { rows, lockedElsewhere: new Set<string>() };
   const locked = new Set(rows.map(keyOfUrl));
   // One whose URL has changed meanwhile is not locked either: nothing of it is written.
   const current = (await selectCurrent(tx, keys)).map(keyOfUrl);
