@@ -35,7 +35,7 @@ export type Facts = { columns: Fragment } & (
 );
 
 /**
- * May count a call and create its row in one statement with other calls that arrive together (see `gate-together.ts`).
+ * May count a call and create its row in one statement with other calls that arrive together (see `gate-group.ts`).
  *
  * @param alone counts the call in a statement of its own
  */

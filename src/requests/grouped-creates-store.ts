@@ -7,8 +7,8 @@ import type { Assumed } from './store.ts';
 export const maxGroupSize = 16;
 
 /**
- * The table of those requests of one mode that are stored, for `passGateAsGroup`: each where everything is as assumed, as
- * `assumedRequest` does it for one.
+ * The table of those requests of one mode that are stored, for `passGateAsGroup`: each where everything is as assumed,
+ * as `assumedRequest` does it for one.
  *
  * @param all each of another partner, in the order of their calls
  */

@@ -52,7 +52,8 @@ export type PaymentProgress = {
   /** The newest first, at most 20. */
   unmatched: UnmatchedProgress[];
   /**
-   * Payments that may be meant for it, judged by time and amount alone. `findNearMatches` says whom they may be shown to.
+   * Payments that may be meant for it, judged by time and amount alone. `findNearMatches` says whom they may be shown
+   * to.
    */
   near: NearMatch[];
 };
