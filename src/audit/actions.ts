@@ -58,13 +58,13 @@ export const actions = {
   'merchant.changed': ['fields', 'currency'],
   'mail.retried': [],
   'receipt.retried': ['channel'],
-  /** What was erased is never said, only how much of it. */
+  /** The log says how much was erased, never what. */
   'customer.erased': ['by', 'requests', 'plans', 'mails', 'messages'],
   'plan.created': ['amount', 'currency', 'every', 'period', 'charges'],
   'plan.paused': [],
   'plan.resumed': [],
   'plan.ended': [],
-  /** Of the customer's own accord, by the link in a mail. */
+  /** The customer has stopped the mails, by the link in one of them. */
   'plan.mails_stopped': [],
   'plan.changed': ['amount', 'currency'],
   'plan.retried': [],
@@ -82,7 +82,7 @@ export const actions = {
 
 export type AuditAction = keyof typeof actions;
 
-/** What acts are done on. */
+/** The kinds of objects that actions concern. */
 export type ObjectKind =
   | 'partner'
   | 'key'
@@ -106,7 +106,7 @@ export type Actor =
       kind: 'partner_user' | 'operator';
       userId: string;
       email: string;
-      /** The role in which a partner's user acts; null for an operator, and for who is only signing in. */
+      /** The role in which a partner's user acts; null for an operator, and for a user who is just signing in. */
       role: Role | null;
     } & Client)
   /** `hint` is the key's prefix and last characters. */
@@ -119,7 +119,7 @@ export type Actor =
 
 type Detail = string | number | boolean | null | readonly string[];
 
-/** One act, as a row of the log says it. */
+/** One action, as a row of the log stores it. */
 export type AuditEntry<A extends AuditAction = AuditAction> = {
   [K in A]: {
     action: K;

@@ -5,9 +5,9 @@ import { noPartner } from './write.ts';
 const perLine = 100;
 
 /**
- * Loop: writes the end of every audit log to the service's own log, which is beyond the database's reach. A log that is
- * truncated later lacks the entry with that hash. Written at any `LOG_LEVEL`, except in a sandbox, whose logs nobody
- * keeps.
+ * Loop: anchors the audit logs: writes the end of each to the service's own log, which nobody can change through the
+ * database. If an audit log is truncated later, the entry with that hash is missing. Written at any `LOG_LEVEL`, except
+ * in a sandbox, whose logs nobody keeps.
  *
  * @returns how many ends were written
  */

@@ -12,13 +12,14 @@ import type { AuditRow } from './store.ts';
 
 /** What people call an object. A partner's pages are found by its slug. */
 export type ObjectName = { name: string; slug?: string };
-/** By kind and ID, as the log has them: `merchant 0f8f…`. What is missing has no name. */
+/** Names by kind and id, written as in the log: `merchant 0f8f…`. An object without a name is missing. */
 export type ObjectNames = ReadonlyMap<string, ObjectName>;
 
 /**
- * Names what rows of a log tell of: merchants, keys, users and partners, as objects and in details. One query per kind.
+ * Reads the names of the merchants, keys, users and partners that rows of a log mention, as objects or in details.
+ * Sends one query per kind.
  *
- * @param whose a partner's scope: nothing of other partners is named; `operators`: anything is
+ * @param whose a partner's scope: only its own objects are named; `operators`: all are
  */
 export async function readObjectNames(
   { db: { sql } }: Pick<Context, 'db'>,

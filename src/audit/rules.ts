@@ -17,10 +17,10 @@ export type Entry = {
   details: string;
 };
 
-/** What comes before the first row of every chain. */
+/** Stands for the hash of the row before the first one of every chain. */
 export const noHash = Buffer.alloc(32);
 
-/** The text of a row that its hash is made over: nothing of it can change unseen. */
+/** The text of a row that its hash covers, so that every change to the row is detected. */
 export function contentOf(entry: Entry): string {
   return JSON.stringify([
     entry.partner_id,

@@ -50,7 +50,7 @@ export async function verifyChains(
   return checks;
 }
 
-/** Where logs end, in batches; also those that nothing was written to. */
+/** The ends of all logs, or of one, in batches. Includes the ends of empty logs. */
 export async function* readEnds(ctx: Pick<Context, 'db'>, partnerId: string | null): AsyncGenerator<ChainEnd> {
   let after: string | null = null;
   for (let read = 0; read < maxChains; read += batch) {

@@ -15,8 +15,8 @@ export const noPartner = nilUuid;
 export const theService: Actor = { kind: 'service' };
 
 /**
- * Writes an entry into its log, in the transaction of what it tells and as its last statement: the end of the log stays
- * locked until commit.
+ * Writes an entry into its log. Call it as the last statement of the transaction that it describes, because the end of
+ * the log stays locked until commit.
  *
  * @throws AccessChanged if the partner's user who acts was removed, or given another role, since the act began
  */
@@ -36,7 +36,8 @@ export async function audit(
     actor_name: nameOf(actor),
     action,
     object_kind: object.kind,
-    // A person may have typed it in capitals. Names and pages are found by it as it is stored elsewhere.
+    // Somebody may have typed it in capitals. Names and pages are found by the id in lower case, as it is stored
+    // elsewhere.
     object_id: isUuid(object.id) ? object.id.toLowerCase() : object.id,
     ip: from?.ip ?? null,
     user_agent: from?.userAgent ?? null,
@@ -45,7 +46,7 @@ export async function audit(
   if (!('role' in actor) || actor.role === null) return;
   // Changes of one's own role or access are decided under the lock of the team.
   if (object.id === actor.userId && (action === 'user.role_changed' || action === 'user.disabled')) return;
-  // Who changes the team writes to the same log before committing. So, from here on, nobody's role changes any more.
+  // Whoever changes a role writes to the same log before committing, so from here on no role changes.
   if ((await selectRole(tx, actor.userId)) !== actor.role) throw new AccessChanged();
 }
 
@@ -68,8 +69,8 @@ type AuditContext = Pick<Context, 'db' | 'clock'>;
  * Runs a verb and writes its entry into the audit log in one transaction, so neither is ever without the other. For
  * what concerns several scopes or none: the transaction sees all partners.
  *
- * @param work what is done, by a context whose database is that transaction; it must not wait for anything else
- * @param entryOf what the log says of its result; null when nothing was done after all
+ * @param work runs with a context whose database is that transaction; it must not wait for anything else
+ * @param entryOf makes the log's entry from the result; null when nothing was done
  * @throws AccessChanged also if the operator who acts was disabled since the act began
  */
 export function withAudit<C extends AuditContext, T>(

@@ -5,8 +5,8 @@ import type { Fragment } from '../db/sql.ts';
 export type Counted = { partnerId: string; subject: string; action: string };
 
 /**
- * How a call changes its counter `counter`. The counter never goes back a minute: a call that waited for it while the
- * minute changed counts in the newer one.
+ * The clause that counts a call in its row `counter`. The row's minute never goes back: a call that waited for the row
+ * while the minute changed counts in the newer one.
  */
 export const countedUp = (sql: Sql): Fragment => sql`
   on conflict (partner_id, subject, action) do update set

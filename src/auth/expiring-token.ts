@@ -6,10 +6,10 @@ const timeBytes = 6;
 const headBytes = saltBytes + timeBytes;
 const macBytes = 32;
 
-/** A keyed hash over the head of a proof, in hex, and over what it is a proof of. */
+/** A keyed hash over the head of a token, in hex, and over what the token is for. */
 type MacOf = (secret: SecretKey, head: string) => Buffer;
 
-/** A proof that we made, of which nothing is stored: random bytes, until when it is valid, and a keyed hash of both. */
+/** A token of which nothing is stored: random bytes, the time at which it expires, and a keyed hash of both. */
 export function makeExpiringToken(secrets: SecretKey[], untilMs: number, macOf: MacOf): Buffer<ArrayBuffer> {
   const head = Buffer.alloc(headBytes);
   randomBytes(saltBytes).copy(head);
@@ -18,19 +18,19 @@ export function makeExpiringToken(secrets: SecretKey[], untilMs: number, macOf: 
 }
 
 /**
- * Reads a proof that was made with any of the secret keys.
+ * Reads a token that was made with any of the secret keys.
  *
- * @returns its head in hex, which no other proof has, and until when it is valid, which the caller must compare; null
- * for bytes that are no proof of this
+ * @returns its head in hex, which no other token has, and its expiry, which the caller must compare; null for bytes
+ * that are no token for this purpose
  */
 export function readExpiringToken(
   secrets: SecretKey[],
-  proof: Buffer,
+  token: Buffer,
   macOf: MacOf,
 ): { head: string; until: Date } | null {
-  if (proof.length !== headBytes + macBytes) return null;
-  const head = proof.toString('hex', 0, headBytes);
-  const mac = proof.subarray(headBytes);
+  if (token.length !== headBytes + macBytes) return null;
+  const head = token.toString('hex', 0, headBytes);
+  const mac = token.subarray(headBytes);
   if (!matchesAnyKey(secrets, (secret) => macOf(secret, head), mac)) return null;
-  return { head, until: new Date(proof.readUIntBE(saltBytes, timeBytes)) };
+  return { head, until: new Date(token.readUIntBE(saltBytes, timeBytes)) };
 }

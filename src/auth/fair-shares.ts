@@ -15,7 +15,9 @@ const maxKept = 10_000;
 export type WaitingCall = {
   keyHash: string;
   endpoint: string;
-  /** When its client will have been answered (ms of `performance.now()`); it does not begin after that. */
+  /**
+   * The time (ms of `performance.now()`) at which its client is answered in any case; the call does not begin later.
+   */
   deadline: number;
   /** Looks up whose key it is, without waiting for a turn: a key's first call counts as its partner's, too. */
   findPartner(): Promise<string>;

@@ -35,7 +35,7 @@ export type Facts = { columns: Fragment } & (
 );
 
 /**
- * May count a call and create its row in one statement with other calls that arrive together (see `gate-group.ts`).
+ * Counts a call and creates its row, perhaps in one statement with other calls that arrive together (`gate-group.ts`).
  *
  * @param alone counts the call in a statement of its own
  */
@@ -51,7 +51,7 @@ export type GateCall = { hashes: Buffer[]; owner: HostOwner };
 /** The parts of a call's key that may be shown, and the hash by which this process knows it. */
 export type CallingKey = { id: string; hint: string; hash: string };
 
-// What is wrong with a header concerns no stored key, so the sentence may say it.
+// A malformed header reveals nothing about stored keys, so the message may say what is wrong with it.
 const noKey = 'No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.';
 const noBearer = 'The Authorization header must be: Bearer <API_KEY>.';
 const twoHeaders = 'The Authorization header was sent twice. Send it once.';
@@ -175,7 +175,7 @@ async function readAndCount(
   { columns, join }: Facts,
 ): Promise<GateRow | undefined> {
   const { sql } = ctx.db;
-  // A refused or reading call need not survive a power failure; a created row must.
+  // The count of a call need not survive a power failure; a created row must.
   const waits = join
     ? sql`case when made.id is null then 'off' else current_setting('synchronous_commit') end`
     : sql`'off'`;

@@ -29,7 +29,8 @@ export class KeyOwners {
   }
 
   /**
-   * @param deadline when its client will have been answered (ms of `performance.now()`); no look-up begins after it
+   * @param deadline the time (ms of `performance.now()`) at which its client is answered in any case; no look-up begins
+   * later
    * @returns the id of its partner
    * @throws Refusal unauthorized if the key does not exist, has ended or was revoked; unavailable
    */
@@ -46,7 +47,7 @@ export class KeyOwners {
     if (!this.#unknown.take(clientSubject(ip), this.#ctx.clock.now())) await this.#hold.wait();
   }
 
-  /** Delays nothing any longer. */
+  /** Ends all delays. From now on nothing is delayed. */
   end(): void {
     this.#hold.end();
   }

@@ -4,7 +4,7 @@ import { missingKeys } from '../db/secret-keys.ts';
 import { Refusal, refuse } from '../errors.ts';
 import { cachedFor } from '../lib/cache.ts';
 
-/** How long it counts what a node found about its secret keys, so that invented keys and links cause few queries. */
+/** How long the result of a check for missing keys is cached, so that invented keys and links cause few queries. */
 const keepMs = 5_000;
 
 type Asking = Pick<Context, 'config' | 'db' | 'clock'>;
@@ -18,7 +18,7 @@ export class MissingSecretKey extends Refusal {
   }
 }
 
-/** @returns the refusal that says so if this node lacks a secret key of another node; null if it lacks none */
+/** @returns the refusal if this node lacks a secret key of another node; null if it lacks none */
 async function missingSecretKey({ config, db, clock }: Asking): Promise<MissingSecretKey | null> {
   const ask = lacking.get(config) ?? cachedFor(keepMs, clock, () => missingKeys(db.sql, config.secretKeys));
   lacking.set(config, ask);
@@ -31,7 +31,7 @@ export const refuseUnknownKey = async (ctx: Asking): Promise<Refusal> =>
   (await missingSecretKey(ctx)) ?? refuse('unauthorized');
 
 /**
- * To be called where the token of a link is not one of ours.
+ * Call this when no secret key of this node has made the token of a link.
  *
  * @throws MissingSecretKey if another node may have made it
  */

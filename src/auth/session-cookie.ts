@@ -71,9 +71,9 @@ export function isUserActivity({ method, headers }: Pick<FastifyRequest, 'method
 }
 
 /**
- * A cookie's value; null if the browser sent no cookie of this name. Only spaces are passed over: `trim` would also
- * remove a no-break space, and with one in front another host of our domain can set a name that browsers do not see to
- * begin with `__Host-`.
+ * A cookie's value; null if the browser sent no cookie of this name. Only spaces around a name are removed. `trim`
+ * would also remove a no-break space. Another host of our domain could then set a cookie whose name begins with one:
+ * browsers do not protect such a name like `__Host-`.
  */
 export function readCookie(header: string | undefined, name: string): string | null {
   for (const part of (header ?? '').split(/; */)) {

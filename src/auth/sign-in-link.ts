@@ -34,7 +34,7 @@ const hashesOf = ({ config }: Pick<Context, 'config'>, purpose: Purpose, token: 
 
 type LinkContext = Pick<Context, 'config' | 'clock'>;
 
-/** The asker: the client's network, or a browser that this user has signed in with before. */
+/** Who requests a link, as its limit sees it: the client's network, or a browser with which this user has signed in. */
 export type LinkAsker = { subject: string; known: boolean };
 
 /** Who requests the link, and where: `partnerId` is set on a partner's own host. */

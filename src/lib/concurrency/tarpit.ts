@@ -1,6 +1,6 @@
 import { pause } from '../time.ts';
 
-/** How long a refusal is delayed, and how many are at once. */
+/** How long a refusal is delayed, and how many may be delayed at once. */
 const holdMs = 1_000;
 const maxHeld = 1_000;
 
@@ -17,7 +17,7 @@ export class Tarpit {
     this.#held--;
   }
 
-  /** Delays nothing any longer. */
+  /** Ends all delays. From now on nothing is delayed. */
   end(): void {
     this.#ending.abort();
   }
