@@ -1,13 +1,13 @@
 import { minuteMs } from '../lib/durations.ts';
 import type { RpcError } from './rpc.ts';
 
-/** What a message with several calls is for: an endpoint that does not answer one of them may answer another. */
+/** The purposes of messages with several calls. An endpoint may answer those of one purpose but not of another. */
 export type BatchOf = 'reads' | 'simulations' | 'broadcasts';
 
-/** By purpose and endpoint: until when no such message is sent to it, because it did not answer one. */
+/** By purpose and endpoint: the time until which no such message is sent, because the endpoint did not answer one. */
 const without = new Map<string, number>();
 const untakenMs = 10 * minuteMs;
-/** How long for an endpoint that was too slow, which a single call can cause. */
+/** How long this lasts for an endpoint that was too slow: a single call can make it so. */
 const silentMs = 15_000;
 
 /** Whether an endpoint is sent several calls in one message. */

@@ -4,8 +4,8 @@ import { connectRpc, nullOfRpc } from './rpc.ts';
 import { type FinalityTag, taggedNumber } from './tagged-blocks.ts';
 
 /**
- * Asks every endpoint of a chain how far it has come itself. One of them is read, and could name blocks or tags that
- * the others do not have.
+ * Asks every endpoint of a chain for its newest block and its tagged blocks. The reader uses only one endpoint, which
+ * could name blocks or tags that the others do not have.
  *
  * @param limitMs how long one call may take
  * @returns null if one does not answer
@@ -29,7 +29,7 @@ export async function askHeads(chain: ChainConfig, limitMs: number): Promise<Hea
 }
 
 /**
- * Whether a block is final by what every endpoint has told.
+ * Whether a block is final according to every endpoint.
  *
  * @param usdcMicro the amount that decides how many blocks are needed; null for as many as any amount needs
  */

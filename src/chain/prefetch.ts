@@ -25,16 +25,19 @@ const maxAlone = 8;
 
 /** By endpoint: until when no whole blocks are requested from it, because it did not answer in time. */
 const withoutBlocks = new Map<string, number>();
-/** How long. A single large transaction, which is then postponed, can make an endpoint slow. */
+/**
+ * How long no whole blocks are requested: a single large transaction, which is then postponed, can make an endpoint
+ * slow.
+ */
 const silentMs = 15_000;
 
 /**
  * Asks an endpoint for transactions with their receipts and their blocks' headers in as few messages as it allows: a
  * whole block at once if a good part of it is wanted, the others in batches.
  *
- * This only saves messages. Some things are missing from the answer (the endpoint lacks these calls, or fails on a
- * transaction), or are reported in another block. Each of those is requested alone when it is needed, and only that
- * answer counts. Callers also request alone what contradicts the chain. Throws no RpcError.
+ * This only saves messages. An answer can lack something (the endpoint lacks these calls, or fails on a transaction) or
+ * report it in another block. That is then requested alone when it is needed, and only that answer counts. Callers also
+ * request alone what contradicts the chain. Throws no RpcError.
  *
  * @param limitMs how long one message may take, in whole milliseconds. All together take at most twice as long
  * @param known a header that need not be requested

@@ -69,7 +69,7 @@ export type BlockTag = 'latest' | 'safe' | 'finalized';
 
 export const toHex = (value: number | bigint): Hex => `0x${value.toString(16)}`;
 
-/** A later time is a lie, which the database could not store. */
+/** A later time cannot be true, and the database could not store it. */
 const latestSeconds = Date.UTC(9999, 11, 31) / 1000;
 const maxLogs = 2 ** 31 - 1;
 

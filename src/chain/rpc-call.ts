@@ -170,7 +170,7 @@ function readAnswer(answer: Answer, where: string, url: string): unknown {
   return answer.result;
 }
 
-/** A provider may put anything there, and not everything in JSON can be made text. */
+/** A provider may send any JSON here, and not every value of it can be converted to text. */
 const textOf = (value: unknown): string => (typeof value === 'object' ? 'an object' : String(value));
 
 /** Some providers wrap the bytes in an object. */

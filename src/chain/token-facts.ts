@@ -2,7 +2,10 @@ import { decodeAbiParameters, type Hex } from 'viem';
 import { nullOfRpc, type Rpc } from './rpc.ts';
 import { decimalsCall } from './tokens.ts';
 
-/** What a contract says about itself. Anybody can deploy one that says anything, so show it but never rely on it. */
+/**
+ * What a contract says about itself. Anybody can deploy a contract that says anything, so show this but never rely on
+ * it.
+ */
 export type TokenFacts = { decimals: number | null; symbol: string | null };
 
 /** `symbol()` */

@@ -3,8 +3,8 @@ const minSecret = 8;
 const minPassword = 4;
 
 /**
- * What a provider says, without the secrets of the address that was asked. Some quote the key of the path, or the
- * login, when they refuse it.
+ * Removes the secrets of an endpoint's address from what the provider says. Some providers quote the key in the path,
+ * or the login, when they refuse it.
  *
  * @param url an endpoint's address, whose user, password, path and query may be secret
  */

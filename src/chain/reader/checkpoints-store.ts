@@ -4,12 +4,12 @@ import { dayMs } from '../../lib/durations.ts';
 import type { Header } from '../rpc.ts';
 import type { Cursor } from './store.ts';
 
-/** One of so many blocks is a checkpoint. */
+/** The distance between two checkpoints, in blocks. */
 const apart = 1_024;
 /** A request is open for at most 30 days, and a payment counts for half an hour longer. */
 const keptMs = 31 * dayMs;
 
-/** Those of these blocks, in order, that are checkpoints. */
+/** The checkpoints among these blocks, in their order. */
 export const checkpointsIn = (headers: readonly Header[]) => headers.filter(({ number }) => number % apart === 0);
 
 /** Stores checkpoints, and deletes those that are too old to matter. */

@@ -9,7 +9,7 @@ import type { Reader } from './read.ts';
 import { hostsAtLimit, type ReportedLog, setAside } from './set-aside.ts';
 import { type Cursor, selectBlocks } from './store.ts';
 
-/** How long the operator is told of logs that were left out. */
+/** How long the alarm about logs that were left out stays raised. */
 const alarmForMs = dayMs;
 /** The longest time for comparing one endpoint's reports in a pass; the next pass continues. */
 const maxPassMs = 10_000;
@@ -68,8 +68,8 @@ async function compareReports(reader: Reader, url: string | null, cursor: Cursor
 }
 
 /**
- * Which endpoint to ask about one endpoint's reports: the other one that is furthest; two if it is unknown who reported
- * them.
+ * The endpoints to ask about one endpoint's reports: of the others, the one with the newest block; two if it is unknown
+ * who reported.
  *
  * @returns null if there is none; `to`: the last block that they have; `range`: how many blocks they report at once
  */

@@ -13,7 +13,9 @@ import type { Owner } from './wallets.ts';
 /** Blocks whose empty answer could not be checked, and how often it was given. */
 export type Doubts = Map<string, { asked: number; sinceMs: number }>;
 
-/** If no other endpoint can be asked, an empty answer is believed once it was given this often, over this time. */
+/**
+ * If no other endpoint can be asked, an empty answer is believed once it was given this often, over at least this time.
+ */
 const believedAfter = { asked: 3, ms: 3_000 };
 
 /** Counts a block's doubtful answer. True once it was repeated often enough, over long enough; it is then forgotten. */
@@ -67,7 +69,7 @@ export async function logsOfBlock(header: Header, search: Search): Promise<Log[]
   );
 }
 
-/** Null if the provider does not return that many. */
+/** Null if the provider does not return so many logs. */
 function askLogs(rpc: Rpc, header: Header, tokens: readonly string[], wallets?: string[]): Promise<Log[] | null> {
   return answerOrNull(rpc, async () => {
     const logs = wallets

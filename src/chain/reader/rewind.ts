@@ -21,7 +21,7 @@ export async function rewind(
   progress: store.Progress,
 ): Promise<store.Cursor> {
   const { db, chain } = reader;
-  // An endpoint that leads to another chain by now shows other blocks too. Every block that was read would be given up.
+  // An endpoint that now leads to another chain also shows other blocks. All blocks that were read would be given up.
   const fault = await findFault(chain, provider.rpc);
   if (fault) throw new ProviderFault(fault);
   const blocks = await store.selectBlocks(db, chain.chainId);

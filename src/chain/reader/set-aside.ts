@@ -64,7 +64,7 @@ export async function setAside(reader: Reader, { from }: Range, reported: readon
   return isComplete;
 }
 
-/** Those that are neither stored as they are nor set aside, and pay a wallet that somebody could pay by then. */
+/** The logs that are neither stored unchanged nor set aside, and that pay a wallet which had a request by then. */
 async function withoutKnown({ db, chain, testMode }: Reader, reported: readonly ReportedLog[]): Promise<ReportedLog[]> {
   const hashes = [...new Set(reported.map(({ log }) => log.txHash))];
   const stored = new Set((await selectPlaced(db, chain.chainId, hashes)).map(placedKey));

@@ -215,8 +215,9 @@ async function insertBlocks(tx: Tx, chainId: number, headers: readonly Header[])
 const rowsAtOnce = 500;
 
 /**
- * A row that still exists was final before a reorganisation; its transfer is now in another block. If it moves other
- * money there, the row stays as it was, and the operator is told. A row that an endpoint invented makes way.
+ * Stores transfers. A stored row with the same key was final before a reorganisation, and its transfer is now in
+ * another block. If the transfer moves other money there, the row stays as it was, and the operator is told. A row that
+ * an endpoint invented is replaced.
  */
 export async function insertTransfers(
   tx: Tx,

@@ -14,8 +14,8 @@ const notBefore = (tx: Tx, chainId: number) =>
 /**
  * Notes, for the holder of a chain's lease and before it reads, with which tokens it reads from now on.
  *
- * @returns the tokens that are read no more, with the last block that was read with each, and the gaps of those that
- * are read again
+ * @returns the tokens that are no longer read, each with the last block that was read with it, and the gaps of tokens
+ * that are read again
  */
 export function noteTokens(
   db: Database,

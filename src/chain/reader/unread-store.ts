@@ -141,7 +141,7 @@ export async function requestReread(
 /** A transfer and its position in its block; null if that was not stored. */
 export type Placed = TransferLog & { txHash: string; logIndex: number | null; token: string };
 
-/** The stored transfers of some transactions. */
+/** The stored transfers of these transactions. */
 export async function selectPlaced({ sql }: Database, chainId: number, txHashes: readonly string[]): Promise<Placed[]> {
   const rows = await sql<(Omit<Placed, 'value'> & { value: string })[]>`
     select tx_hash as "txHash", log_index as "logIndex", token_address as token, from_address as "from",
@@ -150,7 +150,7 @@ export async function selectPlaced({ sql }: Database, chainId: number, txHashes:
   return rows.map((row) => ({ ...row, value: BigInt(row.value) }));
 }
 
-/** Those of some transactions that were set aside, and in which block. */
+/** Which of these transactions are set aside, and in which block. */
 export function selectSetAside({ sql }: Database, chainId: number, txHashes: readonly string[]) {
   return sql<{ txHash: string; blockHash: string }[]>`
     select tx_hash as "txHash", block_hash as "blockHash" from unread_transactions
@@ -161,8 +161,8 @@ export function selectSetAside({ sql }: Database, chainId: number, txHashes: rea
 const clockSlackSeconds = 15;
 
 /**
- * Those of some wallets that already had a request when a block was mined, so that a payment in it matters. A block
- * that is no longer stored counts as one.
+ * Which of these wallets already had a request when the block that pays them was mined, so that the payment matters. If
+ * the block is no longer stored, the wallet counts as one of them.
  */
 export function selectAwaited(
   { sql }: Database,

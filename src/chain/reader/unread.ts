@@ -78,9 +78,9 @@ async function tryAgain(reader: Reader, provider: RpcProvider, row: store.Unread
 }
 
 /**
- * The transfers that reading left out of a block, from the receipt of the endpoint that reports most of them. That
- * endpoint is also asked first for the rest. `denied` if all answer that the transaction pays no watched wallet in this
- * block; null while one cannot answer.
+ * The transfers of a block that the reader missed, from the receipt of the endpoint that reports most of them. That
+ * endpoint is also asked first for the rest of the transaction. `denied` if all endpoints answer that the transaction
+ * pays no watched wallet in this block; null while one cannot answer.
  */
 async function readOmitted(reader: Reader, header: Header, { tx_hash }: store.UnreadRow, rpcs: readonly Rpc[]) {
   await reader.wallets.refresh();

@@ -6,8 +6,9 @@ export type WatchedRow = { wallet_address: string; partner_id: string; account_i
 type Watched = { at: Date; next: bigint; oldestOpen: bigint; rows: WatchedRow[] };
 
 /**
- * If several merchants watch one wallet, the latest is its owner. A lookup over all partners, because the chain knows
- * none. `at` is the database's time, `next` the number of its next transaction, `oldestOpen` that of its oldest one.
+ * If several merchants watch one wallet, the latest is its owner. A lookup over all partners, because a chain knows
+ * nothing of partners. `at` is the database's time, `next` the number of its next transaction, `oldestOpen` that of its
+ * oldest one.
  */
 export async function selectWatched(db: Database, testMode: boolean, since: Date): Promise<Watched> {
   const rows = await db.sql<

@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 import { askContractState } from './deployed-code.ts';
 
 /**
- * At start, outside a sandbox, logs whether plans are charged automatically, and by which contract: the operator chose
- * one that has not been audited by an outside party.
+ * At start, outside a sandbox, logs whether plans are charged automatically, and by which contract. The operator should
+ * know, because no outside party has audited the contract.
  */
 export async function announceRecurring({ config, chains, log }: Pick<Context, 'config' | 'chains' | 'log'>) {
   if (config.sandbox) return;

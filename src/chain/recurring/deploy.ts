@@ -21,7 +21,7 @@ const timeoutMs = 5_000;
 /** How long the transaction may take to be mined, and how long endpoints that lag may take to see it. */
 const usualWaits = { minedMs: 180_000, seenMs: 30_000 };
 
-/** The account that needs coin, and how much, for the transaction that deploys the deterministic deployer. */
+/** The account whose presigned transaction deploys the deterministic deployer, and how much coin it needs. */
 const deployersMaker = '0x3fab184622dc19b6109349b94811493bf2a45362 0.01';
 
 /**

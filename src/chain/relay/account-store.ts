@@ -6,11 +6,11 @@ import type { GasPrice, Offer } from './fees.ts';
 /** One of the relayer's addresses on one chain. */
 export type Account = { chainId: number; address: Hex };
 
-/** Older knowledge of an account is no longer used. */
+/** What was learned of an account is not used when it is older than this. */
 const staleMs = 5 * 60_000;
 /** After this time another process takes over an account whose pass has not ended. */
 const claimMs = 30_000;
-/** How late an account is when a node without its key looks after it: no node that could sign does. */
+/** An account that is late by this much is handled by a node without its key: no node with the key handles it. */
 const leftMs = 30_000;
 
 /** How far a chain was read, and the hash of the newest block that was. */
@@ -217,7 +217,7 @@ export async function claimAccount(sql: Sql, { chainId, address }: Account, news
       returning address`;
     return late.length > 0;
   }
-  const soon = Math.min(newsMs, claimMs / 2); // a claim is not taken away by news
+  const soon = Math.min(newsMs, claimMs / 2); // news of a block does not end another process's claim
   const [row] = await sql<{ claimed: boolean }[]>`
     with claimed as (
       update relay_accounts set look_at = now() + ${claimMs} * interval '1 ms'

@@ -120,7 +120,7 @@ async function sign(
     await updateUnsigned(ctx.db.sql, row.id, { trouble: 'the key of this address is not configured', refused: false });
     return null;
   }
-  await setImmediate(); // a signature takes a millisecond of the processor: whoever waits has a turn before it
+  await setImmediate(); // a signature blocks the process for a millisecond, so other work gets its turn first
   const call = cancels
     ? zeroTransfer(row.from_address)
     : { to: row.to_address, data: hexOf(row.data), gas: BigInt(row.gas) };

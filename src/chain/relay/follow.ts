@@ -57,7 +57,7 @@ async function followAccount(
   const account = { chainId: chain.chainId, address };
   const newsMs = signerOf(ctx, address) ? liveMsOf(chain) : null;
   if (!(await claimAccount(ctx.db.sql, account, newsMs))) return 0;
-  let live = 0; // after a failure it is looked at again when it is due
+  let live = 0; // after a failure the account is handled again when it is due
   let isBlocked = true;
   try {
     live = await checkAccount(ctx, chain, account, findOvertaken);

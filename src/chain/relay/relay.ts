@@ -45,7 +45,7 @@ export class RelayRefusal extends Error {
   }
 }
 
-/** More gas and more bytes than any call of ours needs. A larger call is an error, or somebody's trap. */
+/** More gas and more bytes than any call of ours needs. A call that exceeds them is an error, or an attack. */
 const maxGas = 2_000_000n;
 const maxBytes = 16_384;
 /** The gas limit above the estimate, since the chain's state changes until the call is mined. */
@@ -57,7 +57,7 @@ const maxWaiting = 100n;
 /** How many of them may be for one purpose. */
 export const maxWaitingOf = (purpose: RelayPurpose): number => Number(shareOf(purpose, maxWaiting));
 
-/** For how long work that needs a key of the relayer is left to nodes that have it. */
+/** How long work that needs a key of the relayer is left to the nodes that have it. */
 const leftMs = dayMs;
 
 /**

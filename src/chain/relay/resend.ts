@@ -13,7 +13,8 @@ const retryMs = 5_000;
 /** How many late calls are sent at once. */
 const resendsAtOnce = 4;
 /**
- * A transaction is late once this many blocks were made without it. So a chain that stands still is not offered more.
+ * A transaction is late once this many blocks were made without it. So no higher fee is offered to a chain that stands
+ * still.
  */
 const lateAfterBlocks = 2;
 /** A call that its signer or every endpoint refuses for this long is replaced, because later calls wait behind it. */

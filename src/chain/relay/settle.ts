@@ -75,7 +75,7 @@ export async function settleOthers(
     null,
   );
   const undecided = rows.filter((row) => needsReceipt(row, isUsed(row), chain, heads, counted.head));
-  // From anywhere on: those whose receipts no endpoint gives would otherwise come first in each pass.
+  // Begins at a random position: otherwise calls whose receipts no endpoint returns would come first in each pass.
   const start = Math.floor(Math.random() * undecided.length);
   const chosen = [...undecided.slice(start), ...undecided.slice(0, start)].slice(0, maxReceipts);
   await mapFew(chosen, receiptsAtOnce, (row) => settleByReceipt(ctx, chain, row, variants.get(row.id) ?? [], view));

@@ -6,7 +6,7 @@ import { connectRpc, type Hex, RpcError } from '../rpc.ts';
 export type Simulation = { kind: 'ok'; gas: bigint } | { kind: 'reverted'; data: Hex } | { kind: 'unreachable' };
 
 const timeoutMs = 4_000;
-/** How nodes say that a call fails, besides the code 3 that most use. */
+/** How nodes word that a call fails, if they do not use the code 3 as most do. */
 const failing = /revert|invalid opcode|invalid jump|out of gas|gas required exceeds|stack (?:over|under)flow/i;
 
 /** A call to simulate. */
