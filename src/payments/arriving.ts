@@ -14,19 +14,19 @@ const pendingOf = (sql: Sql | Tx, from: Fragment, which: Fragment) => sql`
       and t.to_address = r.wallet_address and ${which})`;
 
 /**
- * Whether they are equal, as a range: where most transfers have one value, the planner takes any value for a common
- * one, and expects to find one soon without an index.
+ * Whether a column has a value, written as a range. If most transfers share one value, the planner takes every value to
+ * be that common, and expects to find it soon without an index.
  */
 const equals = (sql: Sql | Tx, column: Fragment, to: Fragment) => sql`${column} between ${to} and ${to}`;
 
 /**
- * Whether a transfer `t` may be late enough to pay a request `r` by its amount. An earlier one never is, however long
- * it waits to be matched: while CHAINS_FILE lacks its chain, nobody matches it.
+ * Whether a transfer `t` may be late enough to pay a request `r` by its amount. One that was mined earlier never pays
+ * it, however long it waits to be matched, such as while CHAINS_FILE lacks its chain.
  */
 const isLateEnough = (sql: Sql | Tx) => sql`
   t.block_time >= date_trunc('second', coalesce(r.made_at, r.created_at)) - ${producerSkewMs} * interval '1 ms'`;
 
-/** What follows the reference in a nonce is at most this. */
+/** The highest bytes that can follow the reference in a nonce. */
 const highestRest = Buffer.alloc(16, 0xff);
 
 /**

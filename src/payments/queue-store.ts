@@ -6,7 +6,7 @@ import type { Fragment } from '../db/sql.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { TransferRow } from './transfers.ts';
 
-/** This many rows of one merchant are considered in a pass; they take turns among each other. */
+/** How many rows of one merchant a pass considers. Its requests take turns among these. */
 const maxPending = 200;
 const maxUnsettled = 500;
 
@@ -110,7 +110,7 @@ const keysOf = ({ sql }: Database, rows: readonly TransferRow[]) => sql`
 /**
  * Counts a check of transfers and sets when the next one is due, over all partners of a chain.
  *
- * @param still the state that they must be in; others, and those that somebody has locked, are left alone
+ * @param still the condition that they must still meet; others, and those that somebody has locked, are left alone
  * @param next the new count, and the wait in seconds, of a transfer `t`
  */
 async function postponeWhile(

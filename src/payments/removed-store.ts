@@ -13,8 +13,8 @@ export const waitings = [
 export type Waiting = (typeof waitings)[number];
 
 /**
- * Chains for which, since they were last read, no open request waited any more: their ids, with that time. Requests are
- * made to wait only for a chain that is read.
+ * Chains for which no open request waits any more, by id, with the time at which each was last read. That stays true
+ * until the chain is read again, because a new request waits only for chains that are read.
  */
 export type Unawaited = Map<number, Date>;
 

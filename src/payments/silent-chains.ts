@@ -18,11 +18,11 @@ export type RemovedChain = { chainId: number; mode: Mode | null; readAt: Date; w
 
 /**
  * The chains that were read once and are not in CHAINS_FILE, or there in the other mode than what still waits for them.
- * A lookup over all partners. A request waits for the chains that it was made with, as long as it can be paid; for
- * every chain that was read when it was made, if no chain had a recent block then.
+ * A lookup over all partners. As long as it can be paid, a request waits for the chains whose newest blocks were
+ * recorded when it was made. If no chain had a recent block then, it waits for every chain that was read by then.
  *
- * @param isThorough also looks for open requests that wait for a chain of the other mode, which reads all that are open
- * @param unawaited for these chains open requests are not read, which would mean all that are open
+ * @param isThorough also finds open requests that wait for a chain of the other mode. This reads all open requests
+ * @param unawaited chains for which no open request is looked up, because that would read all open requests
  */
 export async function removedChains(
   ctx: Pick<Context, 'db' | 'chains'>,
@@ -66,8 +66,8 @@ export async function announceRemovedChains(ctx: Pick<Context, 'db' | 'chains' |
 }
 
 /**
- * What each process knows: since when it has watched, because after all nodes were down it first lets the chains be
- * read; and the chains that no open request waits for.
+ * What each process remembers. `began`: when it began to watch; after all nodes were down, the chains must first be
+ * read. `unawaited`: the chains that no open request waits for.
  */
 const watches = new WeakMap<Database, { began: Date; unawaited: Unawaited }>();
 
@@ -78,7 +78,7 @@ const watches = new WeakMap<Database, { began: Date; unawaited: Unawaited }>();
  */
 export const alarmSilentChains = (ctx: Context): Promise<void> => updateSilenceAlarms(ctx, patienceMs, patienceMs);
 
-/** The same, with another patience, for this process having watched for a time. */
+/** The same with other limits: how long a chain must be silent, and how long this process must have watched. */
 export async function updateSilenceAlarms(
   ctx: Pick<Context, 'db' | 'chains'>,
   silentMs: number,
@@ -101,7 +101,7 @@ export async function updateSilenceAlarms(
   const missed = new Set<string>();
   for (const { chainId, mode, readAt: since, waiting } of await removedChains(ctx, false, unawaited)) {
     const subject = String(chainId);
-    // A chain that moved to the other mode is read there, which helps nothing that waits in this one.
+    // A chain that moved to the other mode is read there. That does not help what waits in this mode.
     const isMissed = (mode === null ? isLong(since) : lasts(began, watchedMs)) && waiting.length > 0;
     const details = { chainId, ...(mode && { mode }), since: since.toISOString(), waiting };
     if (mode === null && isLong(since) && !waiting.includes('open requests')) unawaited.set(chainId, since);

@@ -9,9 +9,9 @@ import { updateRematch } from './store.ts';
 import { selectCounted } from './transfers.ts';
 
 /**
- * Undoes what removed transfers have proved. An attached request that the rest no longer pays is without proof again,
- * second payments are matched again, and an amount is reserved for what is left to pay now. A verified request never
- * goes back. What was signed or decided manually is kept in case the transfer is mined again.
+ * Undoes what removed transfers have proved. An attached request that the remaining transfers no longer pay is without
+ * proof again, second payments are matched again, and an amount is reserved for what is now left to pay. A verified
+ * request never goes back. What was signed or decided manually is kept in case the transfer is mined again.
  *
  * @param tx the watcher's transaction that removed them. It belongs to no scope, so each statement names its own
  */

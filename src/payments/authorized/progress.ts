@@ -36,9 +36,9 @@ type Call = Pick<AuthorizationRow, 'relay_state' | 'succeeded' | 'valid_before' 
 
 /**
  * Whether the call of an authorization will not execute it: it failed in its block, or can no longer be mined. A token
- * executes nothing whose time has ended. But once the call was sent, it may be in a block that is not read yet, as
- * while no endpoint answers, and another payment would be the second. If a reorganisation executes it after all, an
- * authorization that was signed again under the same nonce cannot be executed.
+ * does not execute an expired authorization. But a call that was sent may be in a block that is not read yet, for
+ * example because no endpoint answers. Until that is known, another payment could be a second one. If a reorganisation
+ * executes the authorization after all, one that was signed again under the same nonce cannot be executed.
  */
 export function hasFailed({ relay_state, succeeded, valid_before, read_until }: Call, now: Date): boolean {
   if (relay_state === 'lost' || succeeded === false) return true;

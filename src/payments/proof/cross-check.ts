@@ -56,7 +56,7 @@ export async function crossCheck(
     heads !== null &&
     isFinalForAll(heads, Number(block_number), usdc_micro === undefined ? null : BigInt(usdc_micro), chain);
   await mapFew(rows, atOnce, async (row) => {
-    await setImmediate(); // most answers are there already: whatever else waits has a turn before each
+    await setImmediate(); // most answers are there already, so nothing here waits: other work gets its turn before each
     if (checks.away || performance.now() > deadline) return;
     const ahead = await confirmTransfer(chain, asSeen(row), endpoints);
     // An answer about several transfers never counts against a payment: each endpoint is asked about it alone.

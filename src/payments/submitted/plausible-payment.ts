@@ -29,12 +29,12 @@ function readMove(input: string): { to: string; value: bigint } | null {
 }
 
 /**
- * Whether an unmined transaction looks like a payment of this request; otherwise anybody could show other people's
+ * Whether an unmined transaction is plausible as a payment of this request; otherwise anybody could show other people's
  * transactions on its page. Either it carries the request's reference and names its wallet, or it moves an accepted
  * token to the wallet and neither reference nor amount names another request.
  *
- * @returns `micro`: the amount it would move there, null if that is known only once it is mined. Null if it does not
- * fit
+ * @returns `micro`: the amount it would move there, null if that is known only once it is mined. Null if it is not
+ * plausible
  */
 export async function plausiblePayment(
   tx: Tx,
