@@ -36,7 +36,7 @@ import { watchStuckPlans } from './stuck.ts';
  */
 export const dueTogether = { ofOne: 20, all: 100 };
 const maxPerTurn = 1000;
-/** While one waits for its commit, another is made. */
+/** How many charges are made side by side: while one waits for its commit, another is made. */
 const sideBySide = 4;
 
 /** Why a charge could not be made, as stored on its plan. */
@@ -71,7 +71,7 @@ export async function chargeDue(ctx: Context, signal: AbortSignal): Promise<numb
       if (outcome !== 'not due') settled++;
     });
     if (collects) await notifyQueue(ctx.db, 'charges');
-    if (settled === before || signal.aborted) break; // what is left is in other hands
+    if (settled === before || signal.aborted) break; // other nodes have what is left
   }
   await watchStuckPlans(ctx);
   return made;
@@ -155,14 +155,15 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: NamedPlan, now
   await queueCustomerMail(inner, tx, scope, { requestId: request.id, purpose: 'ask', ...mail });
 }
 
-/** The key of a plan that has none: the same, however often the database loses it. */
+/** The key for a plan that has none. It is derived, so a plan whose key the database loses gets the same key again. */
 function chargeKeyOf({ config }: Pick<Context, 'config'>, { id }: PlanRow): string {
   return uuidOfBytes(keyedHash(newest(config.secretKeys), 'charge', id).subarray(0, 16));
 }
 
 /**
- * With what the ids and references of a plan's requests are made: its own key, which stays when SECRET_KEYS changes.
- * The first charge of a plan from before plans had one is made as it was then.
+ * The secret from which the ids and references of a plan's requests are derived: the plan's own key, which stays when
+ * SECRET_KEYS changes. Before plans had keys, the newest of SECRET_KEYS was used; the next charge of such a plan still
+ * uses it.
  */
 function secretOf({ config }: Pick<Context, 'config'>, { id, charge_key: key }: PlanRow): SecretKey {
   return key === null ? newest(config.secretKeys) : { id, key: bytesOfUuid(key) };

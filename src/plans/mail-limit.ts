@@ -5,8 +5,8 @@ import { mailboxOf } from '../lib/text/email.ts';
 import type { PlanRow } from './store.ts';
 
 /**
- * How many mails a day one mailbox is sent about plans. Nobody has proved that it is a customer's, and whoever can
- * become one merchant can become many.
+ * How many mails about plans one mailbox is sent in a day. Nobody has proved that it is a customer's, and whoever can
+ * register one merchant can register many.
  */
 export const maxPlanMails: RecipientQuota = { ofPartner: 200, ofMerchant: 100 };
 

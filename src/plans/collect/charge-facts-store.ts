@@ -45,7 +45,7 @@ export const isPaymentSeen = (sql: Sql) => sql`
       and h.state in ('seen', 'mined') and h.heard_at > now() - ${`${reportedHours} hours`}::interval
       and not exists (select from transfers t where (t.chain_id, t.tx_hash) = (h.chain_id, h.tx_hash))))`;
 
-/** Reads all data that decides about taken charges. Those that have moved on are missing. */
+/** Reads everything that is stored and decides about taken charges. Charges that have moved on are missing. */
 export function selectChargeFacts(sql: Sql, taken: Taken[]): Promise<ChargeFactsRow[]> {
   return sql<ChargeFactsRow[]>`
     select c.*, r.usdc_micro, r.fiat_int, r.fiat_code, r.wallet_address, r.wallet_chain_ids, r.reference, r.proof_status,

@@ -21,7 +21,7 @@ export type RelayedRow = Judged & {
   mandate_active: boolean;
 };
 
-/** Those of these calls that pay a request: authorizations, and charges that are under way. */
+/** The calls among these that pay a request: authorizations, and charges that are under way. */
 export function selectRelayed(sql: Sql, relayIds: readonly string[]): Promise<RelayedRow[]> {
   return sql<RelayedRow[]>`
     select b.id, b.purpose, b.data, r.proof_status, ${seenStatus(sql)} as status, r.usdc_micro,

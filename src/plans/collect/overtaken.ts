@@ -8,9 +8,9 @@ import { type RelayedRow, selectRelayed, updateOvertaken } from './overtaken-sto
 import type { CollectionReason } from './rules.ts';
 
 /**
- * Which of these relayed calls, none of them mined, would take money that is not due any more. A call can wait for days
- * while its signer or its chain is away, and its request may be paid, or its plan stopped, meanwhile. Why a charge was
- * overtaken is stored with it, so that it does not count as a failed attempt.
+ * Finds which of these relayed calls would take money that is no longer due. None of them is mined yet. A call can wait
+ * for days while its signer or its chain does not answer. Meanwhile its request may be paid, or its plan stopped. Why a
+ * charge was overtaken is stored with it, so that it does not count as a failed attempt.
  *
  * @param relayIds calls of any purpose; revocations are always wanted
  */

@@ -59,9 +59,9 @@ export function takeDue(
 }
 
 /**
- * Postpones due charges that wait for an earlier one of their plan until that one is tried again: it cannot end before,
- * unless they end with it. So they are not read again by every look for work until then. Not those whose earlier charge
- * is taken, or due before `soon`.
+ * Postpones due charges that wait for an earlier charge of their plan, to the time at which that one is tried again: it
+ * cannot end before, unless they end with it. So not every poll for work reads them again until then. Leaves out
+ * charges whose earlier one is taken, or due before `soon`.
  *
  * @param ofOne how many charges of one partner and mode are looked at
  * @returns how many were postponed
@@ -162,8 +162,8 @@ export async function updatePaymentRemoved(
 }
 
 /**
- * Moves waiting charges from chains other than these to the chain of their plan's mandate or, if it has none, to the
- * first of these. Not those whose mandate is still on their chain.
+ * Moves waiting charges from chains other than these to the chain of their plan's mandate or, if there is none, to the
+ * first of these. Leaves out charges whose mandate is still on their chain.
  *
  * @returns how many were moved
  */

@@ -58,7 +58,7 @@ export async function collectDue(ctx: Context, chain: ChainConfig, signal: Abort
   return decided + sent + (await postponeBlocked(ctx, chain));
 }
 
-/** A charge that is taken ends soon: what waits for it is left as it is, and follows at once. */
+/** A charge that is taken ends soon, so charges that wait for it are not postponed and follow at once. */
 function postponeBlocked(ctx: Context, chain: ChainConfig): Promise<number> {
   const now = ctx.clock.now();
   const soon = new Date(now.getTime() + 2 * leaseMs);

@@ -4,9 +4,10 @@ import { modes } from '../../lib/mode.ts';
 import { updateStranded } from './queue-store.ts';
 
 /**
- * Loop: hands charges that wait for a chain that CHAINS_FILE lacks to a chain that it has, if their plan's mandate is
- * not there any more. Their customers have agreed again elsewhere, or are asked to pay by link. Otherwise nobody would
- * judge them, and the plan's later charges would wait for them. Those with a mandate on the chain wait for its return.
+ * Loop: moves stranded charges to another chain. A charge is stranded if CHAINS_FILE lacks its chain, and its plan's
+ * mandate is not on that chain any more. Its customer has agreed again elsewhere, or is asked to pay by link. On its
+ * old chain no loop would handle it, and the plan's later charges would wait for it. A charge with a mandate on the
+ * missing chain waits for that chain's return.
  *
  * @returns how many there were
  */

@@ -4,8 +4,8 @@ import type { CustomersPlan } from './agree.ts';
 
 const windowMs = 10_000;
 /**
- * How many signed terms a node checks in a window on each chain. Each check asks its endpoints several times, about a
- * wallet that whoever holds a plan's link has named, and a merchant can make many plans.
+ * How many signed terms a node checks in a window on each chain. Each check queries the chain's endpoints several
+ * times. Whoever holds a plan's link names the wallet, and a merchant can make many plans.
  */
 const checks = new ChainLimit({ ofOne: 100, ofAll: 300 }, windowMs);
 
