@@ -214,8 +214,7 @@ async function settleReplaced(
 }
 
 /**
- * The part of a transaction's money that is left for a payment whose refund is no longer active, after the active
- * refunds.
+ * What a payment whose refund is no longer active gets of a transaction's money: what the active refunds leave of it.
  */
 async function shareOfLate(
   tx: Tx,

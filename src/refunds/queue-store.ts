@@ -27,7 +27,7 @@ export type DueRefund = {
  * between partners, and within each between merchants. A new one is looked up every five seconds, then every minute,
  * after two hours every ten minutes, after two days every six hours, until it is final, however late.
  *
- * @param of active refunds, cancelled ones, or transactions that others replaced
+ * @param whether of active refunds, of cancelled ones, or of transactions that another one replaced
  */
 export function claimRefunds(
   { sql }: Database,

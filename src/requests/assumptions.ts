@@ -73,7 +73,9 @@ const merchantOf = (
   { body: { account_id: id } }: Pick<UncheckedCall, 'body'>,
 ) => `${partnerId} ${testMode} ${isUuid(id) ? id : ''}`;
 
-/** Null if it would be refused: the data may have changed, so a refusal is decided only after reading it again. */
+/**
+ * Null if the create would be refused. The data may have changed, so a refusal is decided only after reading it again.
+ */
 function plan(ctx: Context, { caller, merchant }: Known, call: UncheckedCall): PlannedRequest | null {
   const { idempotency_key: key, fiat_currency_code: code } = call.body;
   if (key !== undefined && !isIdempotencyKey(key)) return null;

@@ -6,9 +6,9 @@ import { selectAhead } from './clock-store.ts';
 const maxNamed = 5;
 
 /**
- * Raises an alarm while the order of a partner's requests is more than a second ahead of the database's real time.
- * Several creates in one millisecond put it ahead only slightly; a larger lead means that the database's clock has
- * jumped.
+ * Raises an alarm while a partner's clock, which orders its requests, is more than a second ahead of the database's
+ * real time. Several creates in one millisecond put it ahead only slightly; a larger lead means that the database's
+ * clock has jumped.
  */
 export async function watchPartnerClocks({ db: { sql } }: Pick<Context, 'db'>): Promise<void> {
   const ahead = await selectAhead(sql, maxNamed + 1);

@@ -21,8 +21,8 @@ export type CustomerKey = { by: 'email' | 'phone' | 'request'; value: string };
 export type CustomerRequest = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
 
 /**
- * Whether an address in a column is this one, ignoring case. The database lowers the letters of both, since its locale
- * may know fewer capitals than we do; so an address in small letters must also be compared as if it were in capitals.
+ * Whether a column holds this address, ignoring case. The database lowers both sides, but its locale may know fewer
+ * capitals than JavaScript. So the address is also compared as JavaScript writes it in small letters, and in capitals.
  */
 export const isEmail = (sql: Sql | Tx, column: Fragment, email: string): Fragment => sql`
   ${column} is not null and lower(${column}) in (

@@ -3,7 +3,7 @@ import { plainArray } from '../db/plain-array.ts';
 import type { Fragment } from '../db/sql.ts';
 import type { Assumed } from './store.ts';
 
-/** How many requests one statement creates at most. */
+/** The most requests that one statement creates. */
 export const maxGroupSize = 16;
 
 /**

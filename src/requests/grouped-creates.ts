@@ -14,7 +14,7 @@ type Create = { call: GateCall; rule: GateRule; assumed: Assumed };
 const unknownEnd = /^(08|57P|25P)/;
 /** More groups would be smaller ones, and cost more in all. */
 export const groupsAtOnce = 2;
-/** Fewer creates than this do not wait for more: together they would cost about as much as alone. */
+/** Fewer creates than this do not wait for more: as a group they would cost about as much as alone. */
 const few = 4;
 /** A statement that takes longer (ms) waits for a lock, so further groups may start. */
 const patienceMs = 100;
@@ -23,7 +23,7 @@ const maxBehindMs = 1_000;
 /** As for a connection of the pool (ms). */
 const maxWaitMs = 10_000;
 
-/** Stores the creates of one process that are decided by what it remembers: alone, or together under load. */
+/** Stores the creates that this process has decided by what it remembers: alone, or in groups under load. */
 export class GroupedCreates {
   readonly #groups = new Groups<Create, GateRow | undefined>({
     ...{ maxItems: maxGroupSize, atOnce: groupsAtOnce, few, patienceMs, maxBehindMs, maxWaitMs },

@@ -4,7 +4,7 @@ import { reservedAfterEndMs } from './reservations.ts';
 
 /**
  * Locks a merchant's unpaid requests until the transaction ends, in the order that everybody uses. Whoever sends a
- * payment of one of them has come first, or comes too late.
+ * payment for a request locks it first, so it is sent either before this or not at all.
  */
 export async function lockUnpaidOf(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<void> {
   await tx`

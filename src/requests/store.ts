@@ -196,7 +196,10 @@ export type RequestFilter = {
   offset: number;
 };
 
-/** The default page and the largest one where a list begins, each with the row that says whether there are more. */
+/**
+ * The sizes of the default and of the largest page at the beginning of a list, each with the row that shows whether
+ * there are more.
+ */
 const pageSizes = [51, 101];
 
 /**
@@ -220,8 +223,8 @@ export function selectRequests(sql: Tag, scope: Scope, filter: RequestFilter): S
 }
 
 /**
- * The same far into the list: what is skipped is read from an index, by its time alone, and only what is shown from the
- * table.
+ * The same for a page far into the list. What is skipped is read from an index, by its time alone; only what is shown
+ * is read from the table.
  */
 function selectFrom(
   sql: Tag,

@@ -133,7 +133,7 @@ function statesOfDisplayStatus(displayStatus: DisplayStatus | null): States | nu
   if (displayStatus === 'paid') return statesOf(undefined, 'verified');
   if (displayStatus === 'confirming') return statesOf(undefined, 'attached');
   if (displayStatus === 'voided' || displayStatus === 'expired') return statesOf(displayStatus, 'none');
-  if (displayStatus !== 'open') return null; // those paid in part are few, and looked up
+  if (displayStatus !== 'open') return null; // partly paid requests are few, so they are looked up
   return {
     stored: [
       ['requested', 'none'],

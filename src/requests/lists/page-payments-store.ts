@@ -3,23 +3,23 @@ import { constant, type Fragment, identifiers, type Tag } from '../../db/sql.ts'
 import { refundedStates } from '../refunded.ts';
 
 /**
- * What does not count is told from a cent on, or from the whole amount of a smaller request. Anybody can send any
- * number of smaller transfers that name a request, and each view of a list would read them all. They are among the
- * unmatched payments.
+ * Money that does not count is shown if it is at least one cent, or the whole amount of a smaller request. Anybody can
+ * send any number of smaller transfers that name a request, and each view of a list would read them all. They are
+ * listed among the unmatched payments.
  */
 const minStrayMicro = 10_000;
 
 /**
  * What is known of the payments of a page of requests, as queries that follow `with page as materialized (…)`. Each
- * reads once for the whole page: a query for each request would check the scope anew every time. There are few of them,
- * because the server takes longer to start each than to read what a page has.
+ * query reads once for the whole page, because a query for each request would check the scope every time. There are few
+ * queries, because the server takes longer to start one than to read what a page has.
  *
  * - `lacking`: the requests (`request_id`) of which only a part was paid
  * - `arrived`: the transfers that count for a request (`counts`; without proof, only those that are lacking have any),
  *   and those that were probably meant for it and do not count, without dust
- * - `received`: of a request to which any belong, the micro units that count, those of them that are final, and those of
- *   a surplus that were refunded; the micro units that do not count and were not refunded (`stray_micro`), and why the
- *   largest of these does not count (`stray_reason`)
+ * - `received`: of a request to which any belong, the micro units that count, those of them that are final, and those
+ *   of a surplus that were refunded; the micro units that do not count and were not refunded (`stray_micro`), and why
+ *   the largest of these does not count (`stray_reason`)
  */
 export function paymentsOfPage(sql: Tag, scope: Scope): Fragment {
   const own = sql`t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode}`;
@@ -52,19 +52,21 @@ export function paymentsOfPage(sql: Tag, scope: Scope): Fragment {
     )`;
 }
 
-/** The columns of a page's requests, which also tell their payments and what status they show. */
+/** These columns of a page's requests, and those from which their payments and their display status are computed. */
 export const columnsOf = (names: readonly string[]): Fragment =>
   identifiers(...new Set([...names, 'id', 'status', 'proof_status', 'expires_at', 'usdc_micro', 'created_at']));
 
-/** Joins these to the page's requests `r`. */
+/** Joins the queries of `paymentsOfPage` to the page's requests `r`. */
 export const joinPayments = (sql: Tag): Fragment => sql`
   left join received on received.request_id = r.id
   left join lacking on lacking.request_id = r.id`;
 
-/** What is over a joined request `r` after refunds is told from a cent on: anybody can have sent less with a part. */
+/**
+ * After a refund, a surplus is shown if it is at least one cent: anybody can have sent less beside a partial payment.
+ */
 const minAfterRefundMicro = 10_000;
 
-/** By how many final micro units a joined request `r` was overpaid, without what was refunded; 0 if it was not. */
+/** How many final micro units more than due a joined request `r` received, without what was refunded; 0 if none. */
 export const overpaidMicro = (sql: Tag): Fragment => {
   const over = sql`(received.final_micro - received.refunded_micro - r.usdc_micro)`;
   const least = sql`case when received.refunded_micro > 0 then ${constant(minAfterRefundMicro)} else 1 end`;
