@@ -5,13 +5,16 @@ import type { Frontier } from './receivers-store.ts';
 import { maxPosts } from './rules.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** A claim that looks everywhere and takes longer reads what it need not. */
+/**
+ * If a claim that looks everywhere takes longer, it counts as slow: it probably reads index entries that lead to
+ * nothing.
+ */
 const slowMs = 50;
 
 /**
  * Claims what is due, one claim after the other. Usually each claim looks everywhere. If that was slow, claims begin
- * where it found something, until they must look everywhere again: an event that became due in the past meanwhile (it
- * was committed late, its time was set by hand, or the database's clock was set back) is seen by those only.
+ * where it found something, until they must look everywhere again: only such a claim sees an event that became due in
+ * the past meanwhile (it was committed late, its time was set by hand, or the database's clock was set back).
  */
 export class Claims {
   readonly #ctx: Context;
@@ -20,7 +23,7 @@ export class Claims {
   #frontier: Frontier | null = null;
   #everywhereAt = Number.NEGATIVE_INFINITY;
   #wasSlow = false;
-  /** How often something changed that a frontier does not include. */
+  /** Counts changes that a frontier from before them does not include. */
   #changes = 0;
 
   /** @param everywhereEveryMs the maximum time between claims that look everywhere */

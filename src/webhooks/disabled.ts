@@ -27,8 +27,8 @@ const maxNotices = 10;
 
 /**
  * Disables endpoints without a success for 120 h, including those that were sent nothing lately: attempts of one event
- * end after about 76 h, and the partner must know before the next payment. Each in a transaction of its own: one that
- * fails keeps back no other.
+ * end after about 76 h, and the partner must know before the next payment. Each is disabled in its own transaction, so
+ * a failure of one delays no other.
  *
  * @returns how many were disabled
  */

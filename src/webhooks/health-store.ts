@@ -9,7 +9,7 @@ export type EndpointKey = { partner_id: string; test_mode: boolean; url: string 
 /**
  * Locked in key order, so that two processes never deadlock.
  *
- * @param whenLocked `skip`: leaves out endpoints that another transaction has locked
+ * @param whenLocked `skip`: endpoints that another transaction has locked are left out
  */
 export function lockHealth(tx: Tx, keys: EndpointKey[], whenLocked: 'wait' | 'skip'): Promise<HealthRow[]> {
   return tx<HealthRow[]>`

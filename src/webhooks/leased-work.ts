@@ -37,13 +37,15 @@ export class LeasedWork {
   #unrecorded = 0;
   readonly #recorders = new Set<Promise<void>>();
   #recording = 0;
-  /** Attempts whose endpoint another transaction has locked, by endpoint: they wait for it, and others do not. */
+  /**
+   * Attempts whose endpoint another transaction has locked, by endpoint. They wait for the lock; other attempts do not.
+   */
   readonly #heldUp: FinishedAttempt[][] = [];
   #isWaiting = false;
   #isStopped = false;
 
   /**
-   * @param scheduler what may be attempted, and when
+   * @param scheduler decides what is attempted, and when
    * @param sleeper is woken when there is room, or something is due again
    */
   constructor(ctx: Context, deps: DeliveryDeps, scheduler: Scheduler, sleeper: Sleeper) {

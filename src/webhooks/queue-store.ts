@@ -136,7 +136,7 @@ export async function claimDue(
   return { claimed: withEndpoints(rows.filter(isClaimed) as ClaimedRow[], lease), frontier };
 }
 
-/** Leases the deliveries of the query `chosen`. */
+/** The statement that leases the deliveries of the query `chosen`. */
 const leasing = (sql: Sql, lease: string): Fragment => sql`
     update webhook_deliveries d set lease = ${lease}, lease_until = now() + ${leaseMs} * interval '1 ms'
     from chosen c
@@ -147,8 +147,8 @@ const leasing = (sql: Sql, lease: string): Fragment => sql`
 
 /**
  * Whether these keys suffice to sign for an endpoint `e`: while a secret is pending, signatures are made with both, and
- * once it has taken over, with it alone. The planner takes a `case` to be true for half of the rows; of the comparison
- * alone it would think that hardly any endpoint passes.
+ * once it has taken over, with it alone. It is a `case` because the planner expects that to be true for half of the
+ * rows. Of the plain comparison it would expect that hardly any endpoint passes.
  */
 function canSign(sql: Sql, keyIds: readonly string[]): Fragment {
   const isHeld = (secret: Fragment) => sql`${keyIdIn(sql, secret)} = any(${keyIds}::text[])`;
@@ -158,7 +158,7 @@ function canSign(sql: Sql, keyIds: readonly string[]): Fragment {
     else ${isOldHeld} and ${isNewHeld} end`;
 }
 
-/** What is of the endpoint is null for all but its first delivery. */
+/** The endpoint's columns are null in all rows but that of its first delivery. */
 type ClaimedRow = Omit<ClaimedDelivery, 'lease' | 'endpoint'> & {
   [key in keyof ClaimedEndpoint]: ClaimedEndpoint[key] | null;
 };

@@ -2,14 +2,15 @@ import type { Sql } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
 
 /**
- * Where a claim found the waiting deliveries, for the next one to begin there: no endpoint had one that was due before
- * `since`, except those listed. Written and read by the statements below only; the times keep their microseconds so.
+ * Where a claim found the waiting deliveries, so that the next claim can begin there. Only the endpoints in `overdue`
+ * had a delivery that was due before `since`. Only the statements below write and read it. As text, its times keep
+ * their microseconds.
  */
 export type Frontier = { since: string; overdue: string };
 
-/** Longer than what writes an event takes to commit: its time is when its transaction began. */
+/** Longer than a transaction that writes an event takes to commit. The event's time is when that transaction began. */
 const lateCommitMs = 5_000;
-/** With more endpoints than this in arrears, handing them on would take as long as finding them. */
+/** If more endpoints than this are overdue, passing them on would take as long as finding them again. */
 const maxOverdue = 1_000;
 
 /**

@@ -13,10 +13,10 @@ type Post = { queue: EndpointQueue; startedAt: number; proven: boolean; isSlow: 
 
 /**
  * Decides which of the claimed deliveries is attempted next, and how many more may be claimed for which endpoint.
- * Endpoints take turns. An attempt without an answer after a second, while others have one, moves from the room of
- * quick attempts to the room of slow ones. Endpoints that are not known to answer, or only slowly, share half of the
- * quick room. So receivers that hang, or answer just in time, leave room for quick ones, however many there are and
- * whoever owns them.
+ * Endpoints take turns. An attempt that has no answer after a second, while other attempts get theirs, moves from the
+ * quick attempts to the slow ones, which have a limit of their own. Endpoints that are not known to answer, or only
+ * slowly, share half of the limit for quick attempts. So receivers that hang, or answer just in time, leave room for
+ * quick ones, however many there are and whoever owns them.
  */
 export class Scheduler {
   /** How many attempts an unknown endpoint may have under way. */
@@ -153,7 +153,7 @@ export class Scheduler {
     }
   }
 
-  /** From now on it counts as not known to answer, even if the room of the slow ones is full. */
+  /** From now on it counts as not known to answer, even if the limit of slow attempts is reached. */
   #markSlow(post: Post, now: number): void {
     const { queue, startedAt } = post;
     post.isSlow = true;

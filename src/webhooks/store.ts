@@ -76,7 +76,7 @@ export async function updateUrl(tx: Tx, scope: Scope, url: string | null): Promi
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
 }
 
-/** Resets all failures. */
+/** Forgets all failures of an endpoint, and enables it. */
 export async function updateFailuresReset(tx: Tx, scope: Scope): Promise<void> {
   await tx`
     update webhook_endpoints
@@ -141,7 +141,7 @@ const ownOf = (tx: Tx, { partnerId, testMode }: Scope) => tx`partner_id = ${part
 const failedOf = (tx: Tx, scope: Scope) =>
   tx`${ownOf(tx, scope)} and (state = 'exhausted' or (state = 'waiting' and attempts > 0))`;
 
-/** Events that were written after another one. */
+/** The condition that an event was written after another one. */
 const isAfter = (tx: Tx, scope: Scope, id: string) =>
   tx`(created_at, id) > (select created_at, id from webhook_deliveries where ${ownOf(tx, scope)} and id = ${id})`;
 
