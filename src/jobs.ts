@@ -52,12 +52,12 @@ import { createPartitions } from './webhooks/attempt-partitions.ts';
 import { createDeliveryDeps, startDelivering } from './webhooks/deliver.ts';
 import { disableDead } from './webhooks/disabled.ts';
 
-/** Recurring work. What a run leaves over, or fails to do, the next run handles, on this node or another. */
+/** Recurring work. Whatever a run leaves undone, or fails to do, is done by the next run, on this node or another. */
 type Loop = {
   name: string;
   /** The longest pause between two runs. */
   everyMs: number;
-  /** @param since from when on the loop's queue is read */
+  /** @param since the time from which the loop's queue is read */
   run(ctx: Context, signal: AbortSignal, since: () => Since): Promise<unknown>;
   queue?: Queue;
 };
@@ -84,7 +84,7 @@ const minute = 60 * second;
  * How often all queues are polled, in one statement: for work due soon, and for work that no notification announced.
  */
 const usualPollMs = 5 * second;
-/** While looks at queues are slow, one poll in this many reads all that waits. */
+/** While polls of the queues are slow, one poll in this many reads all that waits. */
 const pollsPerFullLook = 3;
 
 const loops: Loop[] = [

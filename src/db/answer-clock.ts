@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
 /**
- * Closes a connection whose server does not answer a statement in time: a later answer could not be attributed to a
- * statement. Restarts a single timer. pg's `query_timeout` creates one per statement, which kept every row that was
- * read in memory until V8's next full collection.
+ * Closes a connection whose server does not answer a statement in time, because a later answer could be taken for that
+ * of another statement. It restarts a single timer. pg's `query_timeout` creates one per statement, which keeps every
+ * row that was read in memory until V8's next full collection.
  */
 export class AnswerClock {
   readonly #timer: NodeJS.Timeout;

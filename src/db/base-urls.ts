@@ -14,14 +14,14 @@ async function noteFirst(sql: Sql, origin: string): Promise<void> {
     insert into base_urls (origin) select ${origin} where not exists (select from base_urls) on conflict do nothing`;
 }
 
-/** Lets nodes run under this address, too, and under the one that they have now. */
+/** Allows nodes to run under this address, as well as under the one that they have now. */
 export async function addBaseUrl(sql: Sql, { baseUrl }: { baseUrl: string }, origin: string): Promise<void> {
   await noteFirst(sql, new URL(baseUrl).origin);
   await sql`insert into base_urls (origin) values (${origin}) on conflict do nothing`;
 }
 
 /**
- * Lets no node start under this address any more.
+ * From now on, no node may start under this address.
  *
  * @returns false if it is not among them, or the only one, without which nodes could start under any address
  */
@@ -32,8 +32,8 @@ export async function removeBaseUrl(sql: Sql, origin: string): Promise<boolean> 
 }
 
 /**
- * Why a node with this BASE_URL must not run on this database; null if it may. A database that knows no address is of
- * no service in production, and takes any.
+ * Why a node with this BASE_URL must not run on this database; null if it may. A database that knows no address belongs
+ * to no service in production, so any address may be used.
  */
 export async function baseUrlFault(sql: Sql, baseUrl: string): Promise<string | null> {
   const { origin } = new URL(baseUrl);

@@ -1,6 +1,9 @@
 import pg from 'pg';
 
-/** What the pool, whose errors have no code, says when it had no free connection: it sounds like a lost server. */
+/**
+ * The pool's message when no connection became free in time. Its errors have no code, and this message reads like that
+ * of a lost server.
+ */
 const ofBusyPool = 'timeout exceeded when trying to connect';
 const busyPool = 'all connections of this part of the service were at work, and none became free in time';
 
@@ -15,10 +18,10 @@ export function lostError(cause: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code: timedOut ? 'CONNECTION_TIMEOUT' : 'CONNECTION_CLOSED' });
 }
 
-/** The SQLSTATE of a change where the server only reads. */
+/** The SQLSTATE of a change on a server that only reads. */
 export const readOnly = '25006';
 
-/** Whether the server has become a standby. The connection is then useless: a new one may lead to the new primary. */
+/** Whether the server has become a standby. The connection is then useless; a new one may lead to the new primary. */
 export const isReadOnly = (error: unknown) => error instanceof pg.DatabaseError && error.code === readOnly;
 
 /** Whether an error makes the connection unusable. */

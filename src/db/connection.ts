@@ -119,8 +119,8 @@ const beginInShared = [
 const clearOfSelect = 'set role none; reset all; select pg_catalog.pg_advisory_unlock_all()';
 
 /**
- * Makes the server plan a list's statement once, for all values. Otherwise it plans the first five executions for their
- * values, and for some lists every execution, which takes longer than reading the list.
+ * Makes the server plan a list's statement once for all values. Otherwise it plans each of the first five executions
+ * for its values, and for some lists every execution. That takes longer than reading the list.
  */
 export const planOnce = new Fragment((draft) => {
   draft.add(`set_config('plan_cache_mode', 'force_generic_plan', true)`);

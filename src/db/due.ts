@@ -2,12 +2,12 @@ import type { Sql } from './connection.ts';
 import type { Fragment } from './sql.ts';
 
 /**
- * From when on a queue is read: what waits in it is not due before. Null: all of it is read. The time is as the
- * database wrote it, with its microseconds.
+ * The time from which a queue is read, because nothing in it is due before. Null: all of it is read. The time is text
+ * as the database writes it, with its microseconds.
  */
 export type Since = string | null;
 
-/** Reads all of a queue, as everything does that knows nothing about it. */
+/** Reads all of a queue: for callers that do not know where it begins. */
 export const wholeQueue = (): Since => null;
 
 /** A query for the earliest time at which a queue has work: one row or none, null for never. */
@@ -17,17 +17,17 @@ export type Due = (sql: Sql, since: Since) => ReturnType<Sql>;
 export const dueSince = (sql: Sql, column: Fragment, since: Since): Fragment =>
   since === null ? sql`` : sql`and ${column} >= ${since}::timestamptz`;
 
-/** Longer than what queues work takes to commit: its time is often when its transaction began. */
+/** Longer than a transaction that queues work takes to commit. The work's time is often when that transaction began. */
 const lateCommitMs = 5_000;
-/** A look at all queues that takes longer reads what it need not. */
+/** A poll of all queues that takes longer counts as slow: it probably reads index entries that lead to nothing. */
 const slowMs = 100;
 
 /**
- * Looks at several queues, in one statement each time. Usually it reads all of them. If that was slow twice in a row,
- * the next looks, and the loops that ask for `since`, begin where something waited. While a snapshot is held elsewhere
- * (`pg_dump`, a forgotten transaction), the index entries of all that was done since cannot be removed: so none of them
- * is read. What became due in the past meanwhile (it was committed late, or its time was set back) is found by the next
- * look at everything.
+ * Polls several queues, each time in one statement. Usually it reads all of them. If that was slow twice in a row,
+ * further polls, and the loops that ask for `since`, begin where something waited. The reason: while a snapshot is held
+ * elsewhere (`pg_dump`, a forgotten transaction), the index entries of finished work cannot be removed, and a poll from
+ * the beginning would read all of them. Work that became due in the past meanwhile (it was committed late, or its time
+ * was set back) is found by the next poll of everything.
  */
 export class QueuePoller {
   readonly #sql: Sql;
@@ -38,7 +38,7 @@ export class QueuePoller {
   #everywhereAt = Number.NEGATIVE_INFINITY;
   #slowInARow = 0;
 
-  /** @param everywhereEveryMs the maximum time between looks at everything */
+  /** @param everywhereEveryMs the maximum time between polls of everything */
   constructor(sql: Sql, dues: readonly Due[], everywhereEveryMs: number, slow = slowMs) {
     this.#sql = sql;
     this.#dues = dues;
@@ -72,7 +72,7 @@ export class QueuePoller {
     return rows.map(({ wait_ms }) => wait_ms);
   }
 
-  /** One slow look says little: the first of a process opens its connection. */
+  /** One slow poll says little: the first of a process opens its connection. */
   #isSlow(): boolean {
     return this.#slowInARow > 1;
   }

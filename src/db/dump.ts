@@ -153,7 +153,9 @@ async function restoreInto(owner: Sql, file: string, copying: Copying): Promise<
   return /^; *Archive created at (.+)$/m.exec(contents)?.[1] ?? 'an unknown time';
 }
 
-/** A restore that was killed with SIGKILL leaves its program at work, whose tables nobody sees until it ends. */
+/**
+ * After a restore was killed with SIGKILL, its pg_restore may still be at work. Nobody sees its tables until it ends.
+ */
 async function refuseBesideAnother(owner: Sql): Promise<void> {
   const [other] = await owner<{ pid: number }[]>`
     select pid from pg_stat_activity
@@ -164,7 +166,7 @@ async function refuseBesideAnother(owner: Sql): Promise<void> {
     );
 }
 
-/** A program has no codes for its errors, and says them in English where no locale is set, as here. */
+/** pg_restore has no codes for its errors. Its messages are in English, because no locale is set here. */
 const isOfNewer = ({ message }: BackupFault) => message.includes('unsupported version');
 const newerAdvice =
   'A newer pg_dump wrote the file. Install the postgresql-client of the server that it was made on, or a newer one.';

@@ -1,6 +1,6 @@
 import { isUnreachable } from './connection.ts';
 
-/** So many batches are in one pass of a loop; the next pass takes the rest. */
+/** The most batches in one pass of a loop; the next pass takes the rest. */
 const maxBatches = 100;
 
 /**

@@ -4,8 +4,9 @@ import type { Sql } from './connection.ts';
 export type LockWait = { pid: number; seconds: number; holders: number[] };
 
 /**
- * Which sessions wait for a lock of a table or a row, longest first, by what every login may read. Nodes wait for each
- * other's migrations by advisory locks, and the building of an index for others' transactions: nothing fails for these.
+ * Sessions that wait for a lock of a table or a row, longest first. Reads only what every login may read. Leaves out
+ * two kinds of waits that make nothing fail: for advisory locks, by which nodes wait for each other's migrations, and
+ * for other transactions to end, as building an index does.
  */
 export const listLockWaits = (sql: Sql): Promise<LockWait[]> =>
   sql<LockWait[]>`

@@ -7,7 +7,7 @@ import { keyIdIn, missingKeys, noteKeyInFront } from './secret-keys.ts';
 
 /** What is due for longer than this is not being processed by any node: an attempt moves it or leases it. */
 const overdueMs = 2 * minuteMs;
-/** Enough to notice; what waits behind them is not counted. */
+/** The most mails that are counted: enough to notice a missing key. */
 const maxMails = 10_000;
 
 const kind = 'secret_key_missing';

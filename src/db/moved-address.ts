@@ -7,7 +7,7 @@ import { ownSessionSettings } from './session-settings.ts';
 
 /** How often a new connection shows where the database's address leads. */
 const lookEveryMs = 10_000;
-/** How long the server that is left may take to say its timeline. */
+/** How long the server that is being left may take to report its timeline. */
 const answerMs = 2_000;
 
 /** A server's timeline, which changes when a standby is promoted. Throws if the server accepts no changes. */
@@ -20,9 +20,9 @@ async function timelineOf(sql: Sql): Promise<number> {
 
 /**
  * Leaves a server when the database's address has moved to another one. An open connection stays with its server as
- * long as that answers, even if a standby was promoted meanwhile. What such a server still acknowledges is lost. So a
- * new connection is opened regularly, and if it leads to another timeline, the pools replace all their connections.
- * Resolves when the signal aborts.
+ * long as the server answers, even if a standby was promoted meanwhile. Everything that such a server still commits is
+ * lost. So a new connection is opened regularly, and if it leads to another timeline, the pools replace all their
+ * connections. Resolves when the signal aborts.
  *
  * @param url where the pools of `databases` connect
  */

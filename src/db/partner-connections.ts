@@ -2,13 +2,14 @@ import { Lanes } from '../lib/concurrency/lanes.ts';
 import { type Database, usualWaits } from './connection.ts';
 
 /**
- * The same database, but no partner's transactions can use all connections, however many there are and however long
- * they take: three partners whose transactions never end leave one. The next connection goes to the partner that has
- * fewest. A transaction that waits for its turn holds none, and fails as unreachable after the longest wait for a
- * connection. None may begin inside another, because both would need a turn.
+ * The same database, with a limit for each partner: its transactions cannot use all connections, however many they are
+ * and however long they take. Even three partners whose transactions never end leave one connection. The next
+ * connection goes to the partner that has fewest. A transaction that waits for its turn holds no connection. It fails
+ * as unreachable after the longest wait for a connection. No transaction may begin inside another, because both would
+ * need a turn.
  *
- * @param connections how many there are
- * @param readsApart whether as many others, to a standby, are there for what only reads
+ * @param connections how many connections there are
+ * @param readsApart whether there are as many connections to a standby, for transactions that only read
  */
 export function limitConnectionsPerPartner(db: Database, connections: number, readsApart: boolean): Database {
   const makeLanes = () => new Lanes(Math.floor(connections / 2), connections, usualWaits.queue * 1000);

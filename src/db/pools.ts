@@ -19,14 +19,14 @@ const connections = {
 
 /**
  * @param open makes pools with at most this many connections; none is opened before it is needed
- * @param readsApart whether they have as many to a standby, for what only reads
+ * @param readsApart whether each pool also has as many connections to a standby, for transactions that only read
  */
 export function openPools(open: (connections: Connections) => Database, readsApart: boolean): Pools {
   const [api, pages, loops] = [open(connections.api), open(connections.pages), open(connections.loops)];
   return {
     ...{ api, loops },
-    // The users, exports and customers of a few partners leave the others a connection. Calls of the API have shares by
-    // key.
+    // The users, exports and customers of a few partners always leave a connection to the others. Calls of the API have
+    // shares by key.
     pages: limitConnectionsPerPartner(pages, connections.pages.scoped, readsApart),
     close: async () => {
       await Promise.all([api.close(), pages.close(), loops.close()]);

@@ -105,7 +105,7 @@ async function runStoppable(
   } catch (error) {
     if (stopping.aborted) throw new BackupFault(stopped, { cause: error });
     const { stderr, message } = error as { stderr?: string; message: string };
-    // Of a statement that failed it writes the lines with tabs.
+    // The program indents the lines of a failed statement with tabs.
     throw new BackupFault((stderr || message).trim().replaceAll('\t', '  '), { cause: error });
   } finally {
     stopping.removeEventListener('abort', stop);
@@ -113,5 +113,5 @@ async function runStoppable(
   }
 }
 
-/** What a command says that a signal has ended. */
+/** The message of a command that a signal has ended. */
 export const stopped = 'It was stopped before its end, and has left nothing behind. Run it again.';

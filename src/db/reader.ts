@@ -8,19 +8,22 @@ export type Unused = 'behind' | 'unreachable' | 'no standby of this primary' | '
 
 /** How long a reader's answer to the work itself may take (s): as long as anywhere. */
 export const readerWaits: Waits = { queue: 1, connect: 1, answer: 35 };
-/** How long it waits for a reader to begin; one that stalls is left like one that cannot be reached. */
+/** How long to wait until a reader begins. One that stalls is treated like one that cannot be reached. */
 const beginMs = 1_000;
 /** How long a call waits at most until the reader has replayed what the primary held when the call came. */
 const replayMs = 100;
 const pollMs = 5;
-/** How long a reader is not used. */
+/** How long a reader is not used, by the reason. */
 const restMs: Record<Unused, number> = {
   behind: 1_000,
   unreachable: 10_000,
   'no standby of this primary': 10_000,
   'of another database': 10_000,
 };
-/** A reader cancels what keeps it from replaying, and a server that ends cancels all. */
+/**
+ * The SQLSTATE with which a reader cancels a statement that keeps it from replaying. A server that shuts down cancels
+ * all statements.
+ */
 const canceledByReplay = '40001';
 
 /** `cause` is the reader's error, if there was one. */
@@ -39,8 +42,8 @@ class ReaderUnused extends Error {
 type Position = { at: string; timeline: number; database_id: string };
 
 /**
- * How far the primary's log is on disk: everything that was ever acknowledged is before it. The timeline distinguishes
- * a standby of this primary from one that has replayed what a promoted primary never received.
+ * The position up to which the primary's log is on disk: every commit that was acknowledged is before it. The timeline
+ * distinguishes a standby of this primary from one that has replayed what a promoted primary never received.
  */
 async function positionOf({ sql }: Database): Promise<Position> {
   const [row] = await sql<Position[]>`

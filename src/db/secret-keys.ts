@@ -17,7 +17,10 @@ type KeyUse = { key_id: string; secrets: number; mails: number; example: Uint8Ar
 /** A mark that reveals nothing about the key and that no other key produces. */
 const markOf = (secret: SecretKey) => keyedHash(secret, 'mark', 'quittance');
 
-/** A node that had a key in front within this time, twice that in which it notes it again, still runs with it. */
+/**
+ * A node that recorded its first key within this time still runs with it. Nodes record it again in less than half of
+ * this.
+ */
 const inFrontMs = 2.5 * minuteMs;
 
 const where = 'SECRET_KEYS (in a sandbox the file secret-keys in DATA_DIR)';
@@ -41,7 +44,10 @@ export async function findKeyFaults(sql: Sql, secrets: SecretKey[]): Promise<str
 
 const selectMarks = (sql: Sql): Promise<Mark[]> => sql<Mark[]>`select *, now() as read_at from secret_key_marks`;
 
-/** How long ago a node that runs now had the key in front, with which it encrypts and hashes; null if none has it. */
+/**
+ * How long ago a running node recorded this key as its first, with which it encrypts and hashes; null if none runs with
+ * it.
+ */
 function inFrontAgoMs(mark: Mark | undefined): number | null {
   if (!mark?.in_front_at) return null;
   const agoMs = mark.read_at.getTime() - mark.in_front_at.getTime();
@@ -118,8 +124,8 @@ export async function checkSecretKeys(sql: Sql, secrets: SecretKey[]): Promise<v
 }
 
 /**
- * Notes that a running node has its newest key in front, so that nobody gives up a key with which values are still
- * made. If somebody did, the key is required again.
+ * Records that a running node has this key first in SECRET_KEYS, so that nobody gives up a key with which values are
+ * still made. If somebody has done so, the key is required again.
  *
  * @returns whether somebody did
  */

@@ -82,7 +82,7 @@ class Draft {
     this.#text += `$${this.#values.push(value as Value)}${castOf(value)}`;
   }
 
-  /** Does not prepare the statement: for texts with many variants, of each of which a connection would keep a plan. */
+  /** Leaves the statement unprepared, because its text has many variants: a connection would keep a plan for each. */
   unprepared(): void {
     this.#prepared = false;
   }

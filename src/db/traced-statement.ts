@@ -14,8 +14,8 @@ function beginningOf({ text }: Sendable): string {
 }
 
 /**
- * Sends a statement as a step of the current trail. An error says which statement of which session failed, so that a
- * line of our log leads to the line in the server's log.
+ * Sends a statement as a step of the current trail. An error names the statement and its session, so that a line of our
+ * log leads to the line in the server's log.
  */
 export function tracedStatement<T>(
   statement: Sendable,

@@ -8,7 +8,9 @@ export type Unreadable =
   | { what: 'webhook'; slug: string; mode: Mode; keyId: string }
   | { what: 'mails'; many: number; keyId: string };
 
-/** Bounds of a check. Decrypting takes microseconds, so all partners are read, and enough mails to notice. */
+/**
+ * The limits of a check. Decrypting takes microseconds, so all partners are read, and enough mails to notice a problem.
+ */
 const maxEndpoints = 20_000;
 const maxMails = 1_000;
 

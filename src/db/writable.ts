@@ -2,12 +2,14 @@ import { minuteMs } from '../lib/durations.ts';
 import { type Database, type Sql, sqlState } from './connection.ts';
 import { diskFull } from './query.ts';
 
-/** How long a full disk counts after the last statement that failed for it: many statements need no new room. */
+/**
+ * How long a disk counts as full after the last statement that failed because of it: many statements need no new room.
+ */
 const fullMs = 5 * minuteMs;
 
 /**
- * Whether a disk of the server is or was just full. What only changes a row in its place still succeeds then, so
- * calls work now and then, and `isWritable` holds.
+ * Whether a disk of the server is full, or was a moment ago. A statement that only changes a row in its place still
+ * succeeds then, so some calls work, and `isWritable` is true.
  */
 export const isFull = ({ room }: Database): boolean => performance.now() - room.fullAtMs < fullMs;
 
@@ -19,8 +21,9 @@ export async function isWritable(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Whether the server has no room for another megabyte, by a temporary file that it removes again. For a process that
- * has not sent enough statements to know `isFull`. More would itself take the last room from the others.
+ * Whether the server has no room for another megabyte. It tries this with a temporary file, which the server removes
+ * again. For a process that has not sent enough statements for `isFull` to be known. A larger file could itself use up
+ * the last room.
  */
 export async function lacksRoom({ transaction }: Database): Promise<boolean> {
   try {
