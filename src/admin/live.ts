@@ -19,7 +19,7 @@ const listenings = new WeakMap<Database, Listening>();
 
 /** `GET /admin/events` (server-sent events): reports that something has changed, for any partner. */
 export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
-  const streams = { places: new Slots(maxStreams, maxStreamsOfOne), ending, log: ctx.log };
+  const streams = { slots: new Slots(maxStreams, maxStreamsOfOne), ending, log: ctx.log };
   pages.page({ url: adminEventsPath }, ({ operator, reply }) =>
     sendEvents(reply, streams, [operator.userId], () => ({
       watch: (wake, onError) => [

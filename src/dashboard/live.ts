@@ -17,7 +17,7 @@ export function dashboardEventsPath(requestId?: string): string {
 
 /** `GET /dashboard/events` (server-sent events): reports that something of this merchant has changed. */
 export function dashboardEvents(pages: MerchantPages, ctx: Context, ending: AbortSignal): void {
-  const streams = { places: new Slots(maxStreams, maxOfPartner, maxStreamsOfOne), ending, log: ctx.log };
+  const streams = { slots: new Slots(maxStreams, maxOfPartner, maxStreamsOfOne), ending, log: ctx.log };
   pages.page({ url: '/dashboard/events' }, (visit) => {
     const { scope, accountId } = visit.session;
     return sendEvents(visit.reply, streams, [scope.partnerId, accountId], () => reportTo(ctx, visit));

@@ -24,7 +24,7 @@ export function merchantEventsPath(mode: string, accountId: string): string {
 
 /** `GET /portal/events` (server-sent events): reports that something of this partner and mode has changed. */
 export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSignal): void {
-  const streams = { places: new Slots(maxStreams, maxOfPartner, maxStreamsOfOne), ending, log: ctx.log };
+  const streams = { slots: new Slots(maxStreams, maxOfPartner, maxStreamsOfOne), ending, log: ctx.log };
   pages.page({ url: '/portal/events', permission: 'read' }, (visit) =>
     sendEvents(visit.reply, streams, [visit.scope.partnerId, visit.user.userId], () => reportTo(ctx, visit)),
   );

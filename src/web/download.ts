@@ -3,7 +3,7 @@ import { type CsvRow, csvStream } from '../lib/text/csv.ts';
 import { sendTooMany } from './error-page.ts';
 import { cutOff, ExportSlots, type Reader } from './export-slots.ts';
 
-const usualPlaces = new ExportSlots();
+const usualSlots = new ExportSlots();
 
 /**
  * Responds with a list as a CSV file, streamed in batches; 429 if the reader already has too many exports running. The
@@ -14,9 +14,9 @@ export function sendCsv(
   name: string,
   header: string[],
   batches: AsyncIterable<Iterable<CsvRow>>,
-  places: ExportSlots = usualPlaces,
+  slots: ExportSlots = usualSlots,
 ): FastifyReply {
-  if (!places.take(reply)) return sendTooMany(reply);
+  if (!slots.take(reply)) return sendTooMany(reply);
   const { reader } = reply.request;
   const file = csvStream(header, reader === null ? batches : whileIn(reader, batches));
   file.once('error', () => reply.raw.headersSent && cutOff(reply.raw));
@@ -38,7 +38,7 @@ async function* whileIn<Batch>(reader: Reader, batches: AsyncIterable<Batch>): A
 }
 
 /** Cuts off the exports that are still running when the service has to end. */
-export const cutExports = (): void => usualPlaces.cutAll();
+export const cutExports = (): void => usualSlots.cutAll();
 
 /** A list that is always short, as the single batch of an export. */
 export async function* inOneBatch<Row>(rows: Row[]): AsyncGenerator<Row[]> {

@@ -13,7 +13,7 @@ const watch = () => [];
 async function firstOf(goesOn: boolean): Promise<string> {
   const app = fastify();
   const ending = new AbortController();
-  const streams = { places: new Slots(1, 1), ending: ending.signal, log: app.log };
+  const streams = { slots: new Slots(1, 1), ending: ending.signal, log: app.log };
   app.get('/', (_request, reply) => sendEvents(reply, streams, ['a'], () => ({ watch, goesOn: async () => goesOn })));
   try {
     const answer = await fetch(await app.listen({ host: '127.0.0.1', port: 0 }));
@@ -39,12 +39,12 @@ test('a session that ended before its stream began → the page learns it at onc
   assert.equal(await firstOf(false), ': here\n\nevent: over\ndata: 1\n\n');
 });
 
-test('a browser that leaves before the stream begins → the stream ends at once, and holds no place', {
+test('a browser that leaves before the stream begins → the stream ends at once, and holds no slot', {
   timeout: 60_000,
 }, async () => {
   const app = fastify();
-  const places = new Slots(1, 1);
-  const streams = { places, ending: new AbortController().signal, log: app.log };
+  const slots = new Slots(1, 1);
+  const streams = { slots, ending: new AbortController().signal, log: app.log };
   const leaving = new AbortController();
   const ended = Promise.withResolvers<void>();
   app.get('/', async (_request, reply) => {
@@ -59,18 +59,18 @@ test('a browser that leaves before the stream begins → the stream ends at once
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
     await assert.rejects(fetch(url, { signal: leaving.signal }));
     await ended.promise;
-    assert.equal(places.take('a'), true);
+    assert.equal(slots.take('a'), true);
   } finally {
     await app.close();
   }
 });
 
-test('a stream that finds no place, or begins while the service stops → 204, and nothing is read for it', {
+test('a stream that finds no slot, or begins while the service stops → 204, and nothing is read for it', {
   timeout: 60_000,
 }, async () => {
   const app = fastify();
   const ending = new AbortController();
-  const streams = { places: new Slots(2, 1), ending: ending.signal, log: app.log };
+  const streams = { slots: new Slots(2, 1), ending: ending.signal, log: app.log };
   let opened = 0;
   app.get<{ Params: { holder: string } }>('/:holder', (request, reply) =>
     sendEvents(reply, streams, [request.params.holder], () => {
@@ -91,14 +91,14 @@ test('a stream that finds no place, or begins while the service stops → 204, a
   }
 });
 
-test('what a stream reports cannot be read → an ordinary error, and its place is free again', async () => {
+test('what a stream reports cannot be read → an ordinary error, and its slot is free again', async () => {
   const app = fastify();
-  const streams = { places: new Slots(1, 1), ending: new AbortController().signal, log: app.log };
+  const streams = { slots: new Slots(1, 1), ending: new AbortController().signal, log: app.log };
   app.get('/', (_request, reply) =>
     sendEvents(reply, streams, ['a'], () => Promise.reject(new Error('no such request'))),
   );
   assert.equal((await app.inject('/')).statusCode, 500);
-  assert.equal(streams.places.take('a'), true);
+  assert.equal(streams.slots.take('a'), true);
   await app.close();
 });
 

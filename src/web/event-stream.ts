@@ -63,7 +63,7 @@ export function endEventStream(stream: ServerResponse): void {
 }
 
 /** The event streams of one area's pages. They end when `ending` aborts. */
-export type EventStreams = { places: Slots; ending: AbortSignal; log: Pick<FastifyBaseLogger, 'warn'> };
+export type EventStreams = { slots: Slots; ending: AbortSignal; log: Pick<FastifyBaseLogger, 'warn'> };
 
 /** What one stream reports. */
 export type Reported = {
@@ -80,25 +80,25 @@ export type Reported = {
 /**
  * Responds with server-sent events: one message at the start, because earlier changes were missed, then one whenever
  * the stream is woken, until the browser leaves. A message does not say what changed: the page requests its content.
- * Streams that are open keep their places: a new one that finds none gets 204.
+ * Streams that are open keep their slots: a new one that finds none gets 204.
  *
- * @param holder whose place the stream takes, after those within which it counts, such as its partner
- * @param open called once the stream has a place, before it begins; what it throws is answered like any other fault
+ * @param holder whose slot the stream takes, after the holders within which it counts, such as its partner
+ * @param open called once the stream has a slot, before it begins; what it throws is answered like any other fault
  */
 export async function sendEvents(
   reply: FastifyReply,
-  { places, ending, log }: EventStreams,
+  { slots, ending, log }: EventStreams,
   holder: string[],
   open: () => Reported | Promise<Reported>,
 ): Promise<FastifyReply> {
   // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.
-  if (ending.aborted || !places.take(...holder)) return reply.code(204).send();
+  if (ending.aborted || !slots.take(...holder)) return reply.code(204).send();
   const complain = (error: unknown) => log.warn({ err: error }, 'cannot listen for changes');
   try {
     const reported = await open();
     await report(reply, ending, reported, complain).catch(complain); // the browser reconnects automatically
   } finally {
-    places.leave(...holder);
+    slots.leave(...holder);
   }
   return reply;
 }

@@ -16,14 +16,14 @@ async function* endless() {
 /** A server of exports that never end, to clients that read nothing of them. */
 async function exportsWith(limits: ExportLimits) {
   const app = fastify();
-  const places = new ExportSlots(limits);
+  const slots = new ExportSlots(limits);
   const closed: Promise<unknown>[] = [];
   const clients: ClientRequest[] = [];
   app.decorateRequest('reader', null);
   app.get<{ Params: { group: string; id: string } }>('/:group/:id', (request, reply) => {
     request.reader = { ...request.params, isStillIn: async () => true };
     closed.push(new Promise((resolve) => reply.raw.once('close', resolve)));
-    return sendCsv(reply, 'list', ['name'], endless(), places);
+    return sendCsv(reply, 'list', ['name'], endless(), slots);
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   ends.push(async () => {
@@ -48,10 +48,10 @@ test('exports at once › limits of a reader, of its group and of all → 429 be
   clients[0]?.destroy();
   await closed[0];
   assert.equal(await open('e/8'), 200);
-  assert.equal(await open('f/9'), 429, 'all places are taken');
+  assert.equal(await open('f/9'), 429, 'all slots are taken');
 });
 
-test('a few readers of a group that take all they can › leave places to its others', async () => {
+test('a few readers of a group that take all they can › leave slots to its others', async () => {
   const { open } = await exportsWith({ max: 100, maxOfGroup: 10, maxOfOne: 5, stalledMs: 600_000 });
   const taken: Record<string, number> = {};
   for (const reader of ['1', '2', '3', '4', '5'])
@@ -59,7 +59,7 @@ test('a few readers of a group that take all they can › leave places to its ot
   assert.deepEqual(taken, { 1: 5, 2: 3, 3: 1, 4: 1 });
 });
 
-test('an export whose client reads nothing for long → ended, and its place is free', async () => {
+test('an export whose client reads nothing for long → ended, and its slot is free', async () => {
   const { open, closed } = await exportsWith({ max: 1, maxOfGroup: 1, maxOfOne: 1, stalledMs: 500 });
   assert.equal(await open('a/1'), 200);
   await closed[0];

@@ -20,7 +20,7 @@ export type ExportLimits = { max: number; maxOfGroup: number; maxOfOne: number; 
 
 /**
  * An export takes up to a megabyte of memory while it lasts. It is ended if its client reads nothing for two minutes,
- * so nobody can hold a place for ever.
+ * so nobody can hold a slot for ever.
  */
 const usual: ExportLimits = { max: 100, maxOfGroup: 20, maxOfOne: 5, stalledMs: 120_000 };
 
@@ -34,23 +34,23 @@ export function cutOff({ socket }: ServerResponse): void {
 
 /** Limits the running exports of this process, so that no reader can fill its memory or keep others from exporting. */
 export class ExportSlots {
-  readonly #places: Slots;
+  readonly #slots: Slots;
   readonly #stalledMs: number;
   readonly #running = new Set<ServerResponse>();
 
   constructor({ max, maxOfGroup, maxOfOne, stalledMs }: ExportLimits = usual) {
-    this.#places = new Slots(max, maxOfGroup, maxOfOne);
+    this.#slots = new Slots(max, maxOfGroup, maxOfOne);
     this.#stalledMs = stalledMs;
   }
 
-  /** Takes a place until the response has ended, however it ends; false if there is none. */
+  /** Takes a slot until the response has ended, however it ends; false if there is none. */
   take({ request, raw }: FastifyReply): boolean {
     const { id, group } = request.reader ?? { id: request.ip, group: request.ip };
-    if (!this.#places.take(group, id)) return false;
+    if (!this.#slots.take(group, id)) return false;
     this.#running.add(raw);
     finished(raw, () => {
       this.#running.delete(raw);
-      this.#places.leave(group, id);
+      this.#slots.leave(group, id);
     });
     raw.setTimeout(this.#stalledMs, () => cutOff(raw));
     return true;

@@ -30,7 +30,7 @@ export async function reserveBudget(
  * authorizations any that takes payments. A merchant's first call of a day passes while the budget lasts. The answer is
  * exact after `reserveBudget`, which locks what is counted.
  *
- * `hasSlot` counts holders that take one place each. This counts wei, for calls of several merchants at once.
+ * `hasSlot` counts holders that take one slot each. This counts wei, for calls of several merchants at once.
  *
  * @param spentWei the partner's total of the day, with these calls
  * @param calls at least one, all of one purpose, not stored yet

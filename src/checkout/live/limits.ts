@@ -32,8 +32,8 @@ export function liveLimits() {
     },
     /** Counts a new stream; false if the client has opened too many. */
     mayConnect: (ip: string, now: Date): boolean => connections.take(clientSubject(ip), now),
-    /** Takes a place for a stream. Returns the function that gives it back; null if there is none. */
-    takePlace: (ip: string, requestId: string): (() => void) | null =>
+    /** Takes a slot for a stream. Returns the function that gives it back; null if there is none. */
+    takeSlot: (ip: string, requestId: string): (() => void) | null =>
       takeEach([ofRequests, requestId], [ofNetworks, networkSubject(ip)], [ofClients, clientSubject(ip)]),
   };
 }

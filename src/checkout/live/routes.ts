@@ -43,7 +43,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
     if (!isUuid(requestId) || !(await scopeOfRequest(ctx.db, requestId))) {
       return reply.code(404).send({ error: 'not_found' });
     }
-    const leave = limits.takePlace(request.ip, requestId);
+    const leave = limits.takeSlot(request.ip, requestId);
     if (!leave) return reply.code(204).send();
     const stream = openEventStream(reply);
     try {

@@ -1,18 +1,19 @@
 /**
- * Counts what holders have taken in this process, and limits it for each and for all. Holders can be nested: a merchant
- * within its partner, a user within its group. A holder is never a session, because anybody can have many sessions.
+ * Counts the slots that holders have taken in this process, with a limit for each holder and for all. Holders can be
+ * nested: a merchant within its partner, a user within its group. A holder is never a session, because anybody can have
+ * many sessions.
  */
 export class Slots {
   readonly #max: readonly number[];
   #taken = new Map<string, number>();
 
-  /** @param max how many all holders may have, then one of them, then one within that, and so on */
+  /** @param max how many slots all holders may have, then one of them, then one within that, and so on */
   constructor(...max: number[]) {
     this.#max = max;
   }
 
   /**
-   * Takes a place; false if there is none.
+   * Takes a slot; false if there is none.
    *
    * @param holder its name, after the names of the holders that it is within
    */
@@ -24,7 +25,7 @@ export class Slots {
     return true;
   }
 
-  /** Returns a place that was taken. */
+  /** Gives back a slot that was taken. */
   leave(...holder: string[]): void {
     for (const key of keysOf(holder)) {
       const left = (this.#taken.get(key) ?? 0) - 1;
@@ -38,7 +39,8 @@ export class Slots {
 const keysOf = (holder: string[]) => ['', ...holder.map((_, level) => `\n${holder.slice(0, level + 1).join('\n')}`)];
 
 /**
- * Whether a holder may take one more. A holder leaves the others as many as it has taken, so a few cannot take all.
+ * Whether a holder may take one more slot. A holder leaves the others as many as it has taken, so a few cannot take
+ * all.
  *
  * @param taken how many all holders have taken, then the one that asks or is asked within, and so on
  * @param max how many each of these may have
@@ -48,18 +50,18 @@ export function hasSlot(taken: readonly number[], max: readonly number[]): boole
 }
 
 /**
- * Takes a place from each of these for its holder, or none at all.
+ * Takes a slot from each of these for its holder, or none at all.
  *
- * @returns a function that returns the places; null if one of them has none left
+ * @returns a function that gives the slots back; null if one of them has none left
  */
 export function takeEach(...wanted: (readonly [Slots, string])[]): (() => void) | null {
   const taken: typeof wanted = [];
   const leave = () => {
-    for (const [places, holder] of taken) places.leave(holder);
+    for (const [slots, holder] of taken) slots.leave(holder);
   };
   for (const one of wanted) {
-    const [places, holder] = one;
-    if (!places.take(holder)) {
+    const [slots, holder] = one;
+    if (!slots.take(holder)) {
       leave();
       return null;
     }
