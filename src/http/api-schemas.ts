@@ -21,7 +21,7 @@ export function completeDocument<T extends object>(generated: T): T {
   const found: Json = {};
   const held = document.paths['/api/v1/requests/{request_id}']?.get?.responses['200']?.content['application/json'];
   const named = withReferences(document, found) as T & ApiDocument;
-  // `lib`, which has the shape of errors, does not know the shape of a request.
+  // The shape of errors is defined in `lib`, which cannot refer to the shape of a request.
   const fields = (found.Error as { properties?: Json } | undefined)?.properties;
   if (fields) fields.request = { $ref: '#/components/schemas/PaymentRequest', description: 'With cannot_cancel.' };
   named.components.schemas = Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -10,8 +10,8 @@ import { fixedHeaders } from './api-headers.ts';
 export const arrivalMs = 30_000;
 
 /**
- * Node takes the smaller of its two limits for the headers, and the larger for the whole call; that of the headers is
- * 60 s by default. It looks for calls past them only from time to time.
+ * For the headers, Node applies the smaller of its two limits, and for the whole call the larger. The limit for headers
+ * is 60 s by default. Node checks for calls that exceed a limit only from time to time.
  */
 export const nodeLimits = { headersTimeout: arrivalMs, connectionsCheckingInterval: 5_000 };
 

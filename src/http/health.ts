@@ -41,7 +41,8 @@ async function askDatabase(ctx: Context): Promise<Readiness> {
   if (pending.length > 0) parts.migrations = `not applied yet: ${pending.join(', ')}`;
   if (ahead.length > 0) parts.migrations = `made for a newer version: ${ahead.join(', ')}`;
   const ready = Object.values(parts).every((state) => state === 'ok');
-  // These make nothing unready: the service follows the database's clock, and what it knows by its own keys it serves.
+  // These do not make a node unready: it follows the database's clock, and serves everything that its own keys can
+  // read.
   const hints = { 'secret keys': await keyState(ctx), clock: clockState(ctx) };
   return { ready, parts: { ...parts, ...hints, ...(isFull(ctx.db) && { disk: noRoom }) } };
 }

@@ -31,7 +31,7 @@ const lookupWindowMs = 10_000;
  * only that partner's pages, and the shared host serves all. The API's gate checks hosts itself, after the key.
  */
 export function guardHosts(app: FastifyInstance, ctx: Context): void {
-  /** The pages for customers, each with the parameter that names whose it is. */
+  /** The pages for customers, each with the parameter that leads to its partner. */
   const customerPages = [
     { route: payRoute(ctx.config), id: 'request_id', find: scopeOfRequest },
     { route: planRoute(ctx.config), id: 'plan_id', find: scopeOfPlan },

@@ -37,7 +37,7 @@ export function openRegistry(ctx: Context): Registry {
   databaseGauge(ctx, registry);
   readerGauge(ctx, registry);
   clockGauge(ctx, registry);
-  // What was read last of a chain that was removed from CHAINS_FILE would stand there for ever.
+  // The last values of a chain that was removed from CHAINS_FILE would otherwise be reported for ever.
   const chainIds = allChains(ctx.chains).map(({ chainId }) => String(chainId));
   const readLags = forOneScrape(async () =>
     (await selectLags(ctx.db.sql)).filter(({ chainId }) => chainIds.includes(chainId)),
@@ -77,7 +77,7 @@ export function openRegistry(ctx: Context): Registry {
     self.reset();
     for (const { kind, chain_id, raised } of counts) self.set({ kind, chain_id }, raised);
   };
-  // Nothing ends an alarm while the database does not answer. Without a value, Prometheus would take it for ended.
+  // No alarm ends while the database does not answer. Without a value, Prometheus would take an alarm for ended.
   gauge('quittance_alarms', 'Raised alarms, as last read', ['kind', 'chain_id'], setAlarms, true);
   relayerGauges(ctx, gauge);
   return registry;
@@ -91,7 +91,7 @@ const collectMs = 5_000;
 
 const inTime = <T>(work: Promise<T>): Promise<T> => within(work, collectMs, () => new Error('no answer in time'));
 
-/** Tells a node that lives without its database from one that is gone: the former needs no restart. */
+/** Distinguishes a node that runs without its database from one that is down: the former needs no restart. */
 function databaseGauge(ctx: Context, registry: Registry): void {
   new Gauge({
     name: 'quittance_database_up',
@@ -112,7 +112,7 @@ function databaseGauge(ctx: Context, registry: Registry): void {
   });
 }
 
-/** Nothing fails without the standby, so only this tells that the primary does its work. */
+/** Nothing fails without the standby, so only this metric shows that the primary does its work. */
 function readerGauge({ db }: Context, registry: Registry): void {
   const { readsApart } = db;
   if (!readsApart) return;
@@ -146,7 +146,10 @@ type MakeGauge = (
   keepsLast?: boolean,
 ) => Gauge;
 
-/** Every create needs a rate. What an operator has set does not age, so where all are set, no fetch is missed. */
+/**
+ * Every create needs a rate. A rate that an operator has set does not age, so if all are set, missing fetches do not
+ * matter.
+ */
 function rateGauges(ctx: Context, gauge: MakeGauge): void {
   const read = forOneScrape(() => listRates(ctx));
   const help = 'How long ago the rates that no operator has set were last fetched; 0 where all are set';

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 
-/** How long the client of an answer may take none of it. */
+/** How long a client may read nothing of its response. */
 const unreadMs = 30_000;
 
 /**
- * Cuts off an answer of which its client takes nothing. Node would keep what is unread in memory for as long as the
+ * Cuts off a response of which the client reads nothing. Node would keep the unread rest in memory for as long as the
  * client leaves the connection open, and a page of a list can have megabytes. Exports and event streams have limits of
  * their own.
  */

@@ -1,4 +1,4 @@
-/** A list in parts of at most this size, in its order: as few as possible, and as equal. */
+/** Splits a list into parts of at most this size, in order: as few parts as possible, of sizes as equal as possible. */
 export function chunksOf<T>(items: readonly T[], size: number): T[][] {
   const count = Math.ceil(items.length / size);
   const each = Math.ceil(items.length / count);

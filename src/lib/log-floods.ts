@@ -1,15 +1,15 @@
 import { outsideTrails } from './trail.ts';
 
-/** Of one kind, so many lines are written in a period; about 10 MB an hour. */
+/** The most lines of one kind that are written in a period: about 10 MB an hour. */
 const maxLines = 50;
 const periodMs = 10_000;
-/** Of how many kinds lines are counted apart; further kinds share one count. */
+/** The most kinds that are counted separately; further kinds share one count. */
 const maxKinds = 500;
 
 type Kind = { lines: number; leftOut: number };
 
 /**
- * Counts lines of a kind, so that one repeated failure, such as a database that is away while calls come, does not fill
+ * Limits the lines of each kind, so that one repeated failure, such as calls while the database is down, does not fill
  * a disk.
  *
  * @param tell called once at the end of a period in which lines were left out, with how many

@@ -11,7 +11,8 @@ const servers = { from: 20_000, below: 32_768 };
 const attempts = 100;
 
 /**
- * A free TCP port on loopback: the wished one when it is free, otherwise any that no outgoing connection is given.
+ * A free TCP port on loopback: the wished one when it is free, otherwise any port that the system gives to no outgoing
+ * connection.
  *
  * @param waitMs how long to wait for the wished port, because a process that just ended holds its ports a moment longer
  */

@@ -3,7 +3,7 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** Changes somebody else's text so that the database can store it. */
+/** Replaces the characters of somebody else's text that the database cannot store. */
 export const makeStorable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
 
 /**
