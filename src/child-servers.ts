@@ -9,7 +9,7 @@ import type { DevChains } from './sandbox/chain.ts';
 /** A server of the sandbox: its embedded database or a local chain. */
 export type ChildServer = { name: string; pid: number; data: string; log: string; kept: string };
 
-/** The servers that run for this service alone, and would be missed for ever if they ended. */
+/** The servers that run for this service alone. If one ends, nothing else starts it again. */
 export function childServersOf(
   { dataDir }: Pick<Config, 'dataDir'>,
   database: EmbeddedPostgres | null,
@@ -27,9 +27,9 @@ export function childServersOf(
 }
 
 /**
- * Waits until a part ends by itself, or the signal aborts.
+ * Waits until a child server ends by itself, or the signal aborts.
  *
- * @throws RunFault if a part has ended: without it every call would fail until the next start
+ * @throws RunFault if one has ended: without it every call would fail until the next start
  */
 export async function watchChildServers(parts: readonly ChildServer[], signal: AbortSignal): Promise<void> {
   const ended = await firstToEnd(parts, signal);

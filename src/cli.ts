@@ -145,7 +145,8 @@ async function whatIsThere(words: string[]): Promise<string> {
   return close ? sentence : `${sentence} quittance --help lists all commands.`;
 }
 
-// Whoever read the output has gone, as with `| head -1`: what the command does it still does. `listen` ends by itself.
+// The reader of the output has gone, as with `| head -1`. The command still completes its work; `listen` ends by
+// itself.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') return;
   process.stderr.write(`The command has ended, but its answer could not be written: ${message}.\n`);

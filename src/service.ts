@@ -154,7 +154,7 @@ async function prepareAt(
     } catch (error) {
       throw await asPermissionFault(owner, error);
     }
-    // Before there are logins of these keys: with those, commands could work with keys that no node has.
+    // Before the logins of these keys exist: with them, commands could work with keys that no node has.
     await refuseKeyFaults(owner, secretKeys);
     await ensureLogins(owner, secretKeys, databasePoolMode === 'transaction');
     return databaseOwnerUrl ? await readDatabaseId(owner) : null;

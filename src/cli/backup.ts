@@ -35,11 +35,11 @@ const progress = (where: string): Progress => ({
   report: (bytes) => process.stderr.write(`${Math.round(bytes / 1_000_000)} MB ${where} so far …\n`),
 });
 
-/** Payments are found on the chain again, but a refund is only a transfer there: nothing tells what it was for. */
+/** Payments are found on the chain again. A refund is only a transfer there: nothing shows what it was for. */
 const forgottenSince = (begunAt: string): string =>
   `Requests, keys, settings and refunds made after ${begunAt}. Payments that merchants have refunded since then are unmatched or overpaid again: before a merchant refunds or attaches a payment from before the restore, it must look in its wallet whether it has sent the money back.`;
 
-/** Runs work that a signal to this process ends. The second signal of an impatient person changes nothing. */
+/** Runs work that a signal to this process ends. A second signal changes nothing. */
 async function untilStopped<T>(work: (stopping: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController();
   const stop = () => ending.abort();

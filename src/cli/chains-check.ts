@@ -60,7 +60,7 @@ async function untaggedOf({ finality, rpcUrls }: ChainConfig): Promise<string | 
   return `Finality in CHAINS_FILE uses what an endpoint does not know: ${all}. Payments that need it are never verified. Replace the endpoint in rpc_urls, or count confirmations instead of the tag.`;
 }
 
-/** For what an endpoint that does not answer knows: its own finding says that it does not. */
+/** For questions to an endpoint that does not answer: its own finding says that it does not. */
 function isOfRpc(error: unknown): true {
   if (error instanceof RpcError) return true;
   throw error;

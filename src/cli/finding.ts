@@ -4,7 +4,7 @@ import { isWithoutDatabase } from './running.ts';
 /** What `doctor` reports of one thing, and what to do about it; empty if all is well. */
 export type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
 
-/** What the database tells; null where it cannot be used, which `doctor` reports once. */
+/** The result of a check that uses the database; null if the database cannot be used, which `doctor` reports once. */
 export async function ifReachable<T>(asked: PromiseLike<T>): Promise<T | null> {
   try {
     return await asked;

@@ -1,7 +1,7 @@
 /** How many characters the parser quotes before the wrong one. */
 const quotedBefore = 10;
 
-/** Where JSON ends to be valid. The parser's own message quotes the file, in which addresses contain keys. */
+/** Where JSON stops being valid. The parser's own message quotes the file, whose addresses contain keys. */
 export function placeOfJsonFault({ message }: Error, text: string): string {
   const position = /at position (\d+)/.exec(message)?.[1];
   const [, cut = '', quoted = null] = /(\.\.\.)?"(.+?)"(?:\.\.\.)? is not valid JSON$/s.exec(message) ?? [];

@@ -39,9 +39,9 @@ export function findMisspelt(env: NodeJS.ProcessEnv): Misspelt[] {
 }
 
 /**
- * A fault if Node has read a file of settings as UTF-8 that is in UTF-16, as some Windows programs save it. Every
- * setting in it is lost: of the file there is one name, its byte order mark in replacement characters and the first
- * letter.
+ * A fault if a file of settings is in UTF-16, as some Windows programs save it: Node reads it as UTF-8, and every
+ * setting in it is lost. All that remains of the file is one name: its byte order mark, as replacement characters, and
+ * its first letter.
  */
 export const encodingFaults = (env: NodeJS.ProcessEnv): string[] =>
   Object.keys(env).some((name) => name.startsWith('\ufffd\ufffd'))

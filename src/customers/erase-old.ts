@@ -14,8 +14,8 @@ const batchesPerPass = 100;
 /**
  * Removes personal data from requests that have reached the configured age, and from plans that ended that long ago, in
  * batches, each in its own transaction. Does nothing unless configured. Requests are processed in the order of
- * creation, so each is visited once. Partners take turns; what fails of one keeps back nothing of another. What is left
- * over after a pass is told to the operator, and the next one goes on with it.
+ * creation, so each is visited once. Partners take turns, and a failure of one does not delay the others. The operator
+ * is told of what a pass leaves undone, and the next pass continues there.
  *
  * @param maxBatches of requests of each partner, and of plans, that one pass removes
  * @returns how many requests lost something

@@ -54,8 +54,8 @@ export async function findCustomer(
 }
 
 /**
- * The requests of a customer, one more than are erased at once. One that a plan made stands for all of that plan, and a
- * plan for its charges: those made after its mails were stopped lack its address.
+ * The requests of a customer, up to one more than are erased at once. A charge leads to its plan, and a plan to all of
+ * its charges: those made after its mails were stopped lack the customer's address.
  */
 async function requestsOf(sql: Sql | Tx, key: CustomerKey, plans: CustomerPlan[]): Promise<CustomerRequest[]> {
   const beside =
@@ -126,7 +126,10 @@ async function eraseGroup(
   return { scope, erased: { ...erased, mails: erased.mails + mails, plans: plans.length } };
 }
 
-/** The requests come first: who makes a mail of one holds its row until the mail can be seen. */
+/**
+ * The requests come before their mails: whoever writes a mail for a request holds the request's row until the mail is
+ * visible.
+ */
 export async function eraseRequests(tx: Tx, scope: Scope, ids: string[]): Promise<Erased> {
   const erased = await eraseFromRequests(tx, scope, ids);
   return {

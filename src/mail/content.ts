@@ -16,7 +16,7 @@ export type StoredContent = {
   sealed: Buffer | null;
 };
 
-/** Codes and amounts. Operators who look after mails do not need them. */
+/** Codes and amounts, which operators do not need to handle mails. */
 const numbers = /\p{Nd}[\p{Nd}\s.,]*\p{Nd}|\p{Nd}/gu;
 
 /** A subject as operators see it. */

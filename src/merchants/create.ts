@@ -65,7 +65,7 @@ export async function createMerchant(
 }
 
 /**
- * The faults of values that keep the contract's patterns and mean nothing all the same.
+ * The faults of values that match the contract's patterns but are still of no use.
  *
  * @param known the faults of the contract
  */
@@ -82,8 +82,8 @@ export function valueFaults(fields: { email?: unknown; country?: unknown }, know
 }
 
 /**
- * Nobody can sign with the zero address, nor with the contract of a token. Programs send them where they know no
- * wallet, or take the asset for it: all their merchants would be one.
+ * Nobody can sign with the zero address, nor with the contract of a token. Programs send these if they know no wallet,
+ * or mistake the asset for one. All their merchants would then be one and the same.
  */
 function walletFaults({ chains }: Context, wallet: string | null): FieldFault[] {
   if (wallet === null) return [];

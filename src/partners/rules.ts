@@ -55,7 +55,7 @@ export function isPartnerName(name: string): boolean {
   return firstVisible(name) !== null && [...name].length <= maxPartnerName;
 }
 
-/** What a person is told whose name for a partner is none. */
+/** The message for a name that no partner can have. */
 export const partnerNameRule = `The name must have 1 to ${maxPartnerName} characters, and not only invisible ones.`;
 
 export type NewPartner = {

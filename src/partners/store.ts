@@ -70,7 +70,7 @@ export async function updateSettings(db: Database, slug: string, settings: Partn
 /**
  * Switches a partner off or on.
  *
- * @returns the partner as it is now; `turned` is false when it stood so already. Null when there is none
+ * @returns the partner as it is now; `turned` is false if the switch was already set this way. Null when there is none
  */
 export async function updateDisabled(
   db: Database,

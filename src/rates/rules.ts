@@ -31,12 +31,12 @@ export function midpoint(a: string, b: string): string {
   return formatUnits(divideHalfUp(unitsOf(a) + unitsOf(b), 2n));
 }
 
-/** The most by which rates of the same price may lie apart, in percent of their middle. */
+/** The most by which two rates of the same price may differ, in percent of their middle. */
 const maxApartPercent = 2n;
 
 /**
- * The middle of what buyers and sellers at one source ask for; null if these are further apart than rates of the same
- * price: where nobody trades, the middle is no price.
+ * The middle of the bid and the ask at one source; null if these are further apart than rates of the same price: where
+ * nobody trades, the middle is no price.
  */
 export function middleOf(ask: string, bid: string): string | null {
   const twice = unitsOf(ask) + unitsOf(bid);

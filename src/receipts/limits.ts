@@ -13,7 +13,7 @@ import type { Channel } from './store.ts';
 
 /**
  * How many receipts a customer is sent in a day. A merchant names addresses and numbers that nobody has proved to be a
- * customer's, and can pay its own requests again and again; whoever can become one merchant can become many.
+ * customer's, and can pay its own requests again and again. Whoever can register one merchant can register many.
  */
 const toPerson: Record<Channel, RecipientQuota> = {
   mail: { ofPartner: 200, ofMerchant: 50 },
@@ -31,8 +31,9 @@ const minDigits = 6;
 const numbersWritten = /\d[\d\s\p{Pd}\p{Ps}\p{Pe}\p{Cf}.+/·•−~∼_'’]*/gu;
 
 /**
- * What the spellings of a number have in common: of each number that the text has, since any may be the one called, and
- * of all its digits, since a gateway may leave out whatever stands between them.
+ * What all spellings of a phone number have in common. There is one entry for each number in the text, because any of
+ * them may be the one that is called, and one for all its digits, because a gateway may drop whatever stands between
+ * them.
  */
 function phonesOf(written: string): string[] {
   const runs = withLatinDigits(written.normalize('NFKC')).match(numbersWritten) ?? [];

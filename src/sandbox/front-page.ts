@@ -10,7 +10,10 @@ import { isDeveloper } from './guard.ts';
 /** The page is for developers, so it is in English. */
 const words = wordsOf('en');
 
-/** `door`: what opens the page signed in, for developers. `developers`: shown to developers only. */
+/**
+ * `door`: the page of the demo that a button opens, already signed in, for developers. `developers`: shown to
+ * developers only.
+ */
 type Entry = {
   path: string;
   name: string;
@@ -19,7 +22,7 @@ type Entry = {
   developers?: true;
 };
 
-/** Pages that are opened by a secret link. A door creates one. */
+/** Pages that are opened by a secret link. The button creates one. */
 const ofLinks: Entry[] = [
   {
     path: '/',

@@ -3,16 +3,16 @@ import { pause } from '../lib/time.ts';
 import { setTimeToNow } from './anvil.ts';
 import { mineOnArrival } from './usdc.ts';
 
-/** How often in a row the newest block must be the same: then no block is still being mined. */
+/** After so many equal answers in a row about the newest block, no block is being mined any more. */
 const sameLooks = 8;
 const lookMs = 15;
 const maxLooks = 200;
 
 /**
- * Stops mining on a local chain while `work` changes its past. Anvil does not serialise the two: a transaction that it
- * mines during a reorganisation can get a receipt without any effect, and earlier blocks can disappear. Transactions
- * that arrive meanwhile wait and are mined afterwards. Run one at a time per chain, and not during `mine`: see
- * `whileRehearsing`.
+ * Pauses mining on a local chain while `work` changes its past blocks. Anvil does not serialise the two: a transaction
+ * that it mines during a reorganisation can get a receipt without any effect, and earlier blocks can disappear.
+ * Transactions that arrive meanwhile wait and are mined afterwards. Run one at a time per chain, and not during `mine`:
+ * see `whileRehearsing`.
  */
 export async function whileMiningPaused<T>(url: string, work: () => Promise<T>): Promise<T> {
   await callRpc(url, 'evm_setAutomine', [false]);

@@ -11,7 +11,7 @@ const queriesOfAll = new AttemptLimit(20 * queriesOfOne, 15 * minuteMs);
  * Limits the chain queries that a merchant's link or session causes, from any number of messages and networks.
  *
  * @param purpose what is signed for, with the id of the merchant or of its link. Each purpose has its own limit
- * @returns takes one query; false if there is none left
+ * @returns a function that takes one query; it returns false if none is left
  */
 export const limitQueriesFor =
   (purpose: string) =>

@@ -10,7 +10,7 @@ import type { PasskeyRefusalReason } from '../passkeys/refusal.ts';
 import { passkeySignIn } from '../passkeys/sections.ts';
 import type { Realm } from '../realm.ts';
 
-/** `rejected`: what was typed and is no e-mail address; `unsaved`: whether a form was sent without a session. */
+/** `rejected`: the typed text, if it is no e-mail address; `unsaved`: whether a form was sent without a session. */
 type AskState = { branding: Branding | null; rejected?: string; unsaved?: boolean };
 
 /** The page for signing in: with a mailed link, or with a passkey. */
