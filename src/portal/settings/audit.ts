@@ -2,9 +2,9 @@ import { type AuditAction, actions } from '../../audit/actions.ts';
 import { type ObjectNames, readObjectNames } from '../../audit/names.ts';
 import { type AuditRow, type LogFilter, readLog } from '../../audit/read.ts';
 import type { Context } from '../../context.ts';
-import type { Scope } from '../../db/connection.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { modeOf } from '../../lib/mode.ts';
+import { batchesOf, pageSize } from '../../lib/paging.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { auditTexts } from '../../texts/audit.ts';
@@ -14,7 +14,7 @@ import { auditActor, auditDetails, auditObject } from '../../ui/audit-details.ts
 import { actName } from '../../ui/audit-words.ts';
 import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
-import { sendCsv } from '../../web/download.ts';
+import { csvOf, sendCsv } from '../../web/download.ts';
 import { type Filter, filters } from '../../web/filters.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, pager, table } from '../../web/table.ts';
@@ -26,10 +26,6 @@ const path = '/portal/audit';
 const csvPath = '/portal/audit.csv';
 const names = ['action', 'actor', 'since', 'until', 'after'] as const;
 const known = Object.keys(actions) as AuditAction[];
-const pageSize = 50;
-const batchSize = 500;
-/** An export ends after this many batches: two million rows are more than a spreadsheet can hold. */
-const maxBatches = 4_000;
 
 /**
  * `/portal/audit`: everything that was done for this partner, in both modes, by whom, when and from where; also as CSV.
@@ -59,8 +55,11 @@ export function portalAuditPages(pages: PortalPages, ctx: Context): void {
   });
 
   pages.page({ url: csvPath, permission: 'read' }, async ({ scope, request, reply }) => {
-    const filter = filterOf(readQuery(request.query, names));
-    return sendCsv(reply, 'audit', csvHeader, csvRows(ctx, scope, filter));
+    const wanted = readQuery(request.query, names);
+    const read = async (after: string | null, limit: number) =>
+      (await readLog(ctx, scope, filterOf({ ...wanted, after: after ?? '' }), limit)).rows;
+    const batches = batchesOf(read, ({ number }) => number);
+    return sendCsv(reply, 'audit', csvHeader, csvOf(batches, csvRow));
   });
 }
 
@@ -131,16 +130,8 @@ const csvHeader = [
   ...['details', 'hash'],
 ];
 
-async function* csvRows(ctx: Context, scope: Scope, filter: LogFilter): AsyncGenerator<CsvRow[]> {
-  let from = filter;
-  for (let batch = 0; batch < maxBatches; batch++) {
-    const { rows, next } = await readLog(ctx, scope, from, batchSize);
-    yield rows.map((row) => [
-      ...[row.number, row.at, row.action, row.object_kind, row.object_id, row.actor_kind, row.actor_name, row.ip],
-      ...[row.user_agent, row.test_mode === null ? null : modeOf(row.test_mode), row.details],
-      row.hash.toString('hex'),
-    ]);
-    if (next === null) return;
-    from = { ...filter, before: next };
-  }
-}
+const csvRow = (row: AuditRow): CsvRow => [
+  ...[row.number, row.at, row.action, row.object_kind, row.object_id, row.actor_kind, row.actor_name, row.ip],
+  ...[row.user_agent, row.test_mode === null ? null : modeOf(row.test_mode), row.details],
+  row.hash.toString('hex'),
+];
