@@ -16,8 +16,10 @@ const maxUnreadBytes = 65_536;
 /** How long the reader of a stream that has ended may take for the rest. */
 const endWithinMs = 5_000;
 
-/** An event, not a comment, because browser code does not see comments. */
-const heartbeat = 'event: here\ndata: 1\n\n';
+/**
+ * An event, not a comment: browsers hide comments from pages, and a page takes a long silence for a broken connection.
+ */
+export const heartbeat = 'event: here\ndata: 1\n\n';
 
 /** How many streams of one area's pages a process has open, and how many of them for one user or merchant. */
 export const maxStreams = 5_000;

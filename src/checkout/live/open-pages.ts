@@ -5,7 +5,7 @@ import { minuteMs } from '../../lib/durations.ts';
 import { pause } from '../../lib/time.ts';
 import { findMisdirected, type MisdirectedPayment } from '../../payments/unmatched/misdirected.ts';
 import type { Words } from '../../ui/language.ts';
-import { writeEvent } from '../../web/event-stream.ts';
+import { heartbeat, writeEvent } from '../../web/event-stream.ts';
 import { type Checkout, readCheckout } from '../read.ts';
 import { isOver } from '../state.ts';
 import { liveAnswer, waitsForMoney } from './answer.ts';
@@ -19,11 +19,6 @@ const restMs = 5_000;
 const gatherMs = 50;
 /** Browsers reconnect automatically, so a forgotten page does not hold a connection forever. */
 const maxStreamMs = 15 * minuteMs;
-/**
- * An event and not a comment, because browsers hide comments from pages, and a page takes a long silence for a broken
- * connection.
- */
-const signOfLife = 'event: here\ndata: 1\n\n';
 
 type OpenPage = { requestId: string; confirming: boolean; misdirected: MisdirectedPayment[]; wake: () => void };
 
@@ -91,7 +86,7 @@ export class OpenPages {
       if (!checkout) return;
       page.confirming = checkout.state.kind === 'confirming';
       const state = JSON.stringify(liveAnswer(checkout));
-      writeEvent(stream, state === lastSent ? signOfLife : `data: ${state}\n\n`);
+      writeEvent(stream, state === lastSent ? heartbeat : `data: ${state}\n\n`);
       lastSent = state;
       if (isOver(checkout.state)) return;
       refreshing ??= waitsForMoney(checkout)
@@ -101,12 +96,12 @@ export class OpenPages {
     }
   }
 
-  /** Waits until the page is woken or must poll, with a sign of life after each rest. */
+  /** Waits until the page is woken or must poll, with a heartbeat after each rest. */
   async #rest(stream: ServerResponse, page: OpenPage, woken: Promise<boolean>): Promise<void> {
     const pollAt = performance.now() + pollAfterMs(this.#pages.size);
     let isWoken = await woken;
     while (!isWoken && performance.now() < pollAt) {
-      writeEvent(stream, signOfLife);
+      writeEvent(stream, heartbeat);
       isWoken = await nextWake(page);
     }
     await pause(gatherMs, this.#ending.signal);
