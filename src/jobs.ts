@@ -11,6 +11,7 @@ import { type Due, QueuePoller, type Since, wholeQueue } from './db/due.ts';
 import { alarmMissingKeys } from './db/missing-keys-alarm.ts';
 import { analyzeGrown } from './db/statistics.ts';
 import { makeSleeper, type Sleeper } from './lib/concurrency/sleeper.ts';
+import { hourMs, minuteMs, secondMs } from './lib/durations.ts';
 import { jitter, pause } from './lib/time.ts';
 import { loopPass } from './lib/trace.ts';
 import { encryptMails, forgetMails } from './mail/retention.ts';
@@ -77,78 +78,75 @@ type Queue = {
   repeatMs?: number;
 };
 
-const second = 1000;
-const minute = 60 * second;
-
 /**
  * How often all queues are polled, in one statement: for work due soon, and for work that no notification announced.
  */
-const usualPollMs = 5 * second;
+const usualPollMs = 5 * secondMs;
 /** While polls of the queues are slow, one poll in this many reads all that waits. */
 const pollsPerFullLook = 3;
 
 const loops: Loop[] = [
   {
     name: 'charge plans',
-    everyMs: minute,
+    everyMs: minuteMs,
     run: chargeDue,
-    queue: { due: chargeDueAt, wakes: ['plan'], restMs: second },
+    queue: { due: chargeDueAt, wakes: ['plan'], restMs: secondMs },
   },
-  { name: 'end outdated mandates', everyMs: minute, run: endOutdated },
+  { name: 'end outdated mandates', everyMs: minuteMs, run: endOutdated },
   {
     name: 'revoke stopped mandates',
-    everyMs: minute,
+    everyMs: minuteMs,
     run: revokeStopped,
-    queue: { due: revokeDueAt, wakes: [], restMs: second },
+    queue: { due: revokeDueAt, wakes: [], restMs: secondMs },
   },
   {
     name: 'expire requests',
-    everyMs: minute,
+    everyMs: minuteMs,
     run: expireDue,
-    queue: { due: expiryDue, wakes: [], restMs: 5 * second },
+    queue: { due: expiryDue, wakes: [], restMs: 5 * secondMs },
   },
   {
     name: 'follow refunds',
-    everyMs: minute,
+    everyMs: minuteMs,
     run: followRefunds,
-    queue: { due: refundsDue, wakes: ['merchant'], restMs: 2 * second },
+    queue: { due: refundsDue, wakes: ['merchant'], restMs: 2 * secondMs },
   },
   {
     name: 'make receipts',
-    everyMs: minute,
+    everyMs: minuteMs,
     run: mailReceipts,
-    queue: { due: receiptsDue('mail'), wakes: ['request'], restMs: second },
+    queue: { due: receiptsDue('mail'), wakes: ['request'], restMs: secondMs },
   },
   {
     name: 'send mails',
-    everyMs: minute,
+    everyMs: minuteMs,
     run: (ctx, signal, since) => sendDueMails(ctx, signal, transportOf(ctx), since),
-    queue: { due: mailsDue, wakes: ['mails'], restMs: second },
+    queue: { due: mailsDue, wakes: ['mails'], restMs: secondMs },
   },
-  { name: 'watch the order of requests', everyMs: minute, run: watchPartnerClocks },
-  { name: 'match payments in tokens that are back', everyMs: 10 * minute, run: rematchKnownTokens },
-  { name: 'take charges that a removed chain left behind', everyMs: 10 * minute, run: moveStranded },
-  { name: 'watch the reading of chains', everyMs: minute, run: alarmSilentChains },
-  { name: 'watch what waits for secret keys', everyMs: minute, run: alarmMissingKeys },
-  { name: 'index metadata', everyMs: minute, run: indexMetadata },
-  { name: 'release amounts', everyMs: minute, run: releaseReservations },
-  { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },
-  { name: 'encrypt mails', everyMs: 10 * minute, run: encryptMails },
-  { name: 'forget counts of past days', everyMs: 10 * minute, run: deletePastDays },
-  { name: 'forget submitted transactions', everyMs: 10 * minute, run: forgetSubmitted },
-  { name: 'find missing receipts', everyMs: 2 * minute, run: sweepReceipts },
-  { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },
+  { name: 'watch the order of requests', everyMs: minuteMs, run: watchPartnerClocks },
+  { name: 'match payments in tokens that are back', everyMs: 10 * minuteMs, run: rematchKnownTokens },
+  { name: 'take charges that a removed chain left behind', everyMs: 10 * minuteMs, run: moveStranded },
+  { name: 'watch the reading of chains', everyMs: minuteMs, run: alarmSilentChains },
+  { name: 'watch what waits for secret keys', everyMs: minuteMs, run: alarmMissingKeys },
+  { name: 'index metadata', everyMs: minuteMs, run: indexMetadata },
+  { name: 'release amounts', everyMs: minuteMs, run: releaseReservations },
+  { name: 'forget mails', everyMs: 10 * minuteMs, run: forgetMails },
+  { name: 'encrypt mails', everyMs: 10 * minuteMs, run: encryptMails },
+  { name: 'forget counts of past days', everyMs: 10 * minuteMs, run: deletePastDays },
+  { name: 'forget submitted transactions', everyMs: 10 * minuteMs, run: forgetSubmitted },
+  { name: 'find missing receipts', everyMs: 2 * minuteMs, run: sweepReceipts },
+  { name: 'release stale wallets', everyMs: hourMs, run: releaseStaleWallets },
   {
     name: 'recover wallets',
-    everyMs: minute,
+    everyMs: minuteMs,
     run: settleRecoveries,
-    queue: { due: recoveriesDue, wakes: [], restMs: second },
+    queue: { due: recoveriesDue, wakes: [], restMs: secondMs },
   },
-  { name: 'erase old personal data', everyMs: 10 * minute, run: (ctx, signal) => eraseOld(ctx, signal) },
-  { name: 'disable dead endpoints', everyMs: minute, run: disableDead },
-  { name: 'analyse grown tables', everyMs: 15 * second, run: ({ db }) => analyzeGrown(db) },
-  { name: 'create partitions for delivery attempts', everyMs: 360 * minute, run: createPartitions },
-  { name: 'note the ends of audit logs', everyMs: 360 * minute, run: anchorLogs },
+  { name: 'erase old personal data', everyMs: 10 * minuteMs, run: (ctx, signal) => eraseOld(ctx, signal) },
+  { name: 'disable dead endpoints', everyMs: minuteMs, run: disableDead },
+  { name: 'analyse grown tables', everyMs: 15 * secondMs, run: ({ db }) => analyzeGrown(db) },
+  { name: 'create partitions for delivery attempts', everyMs: 6 * hourMs, run: createPartitions },
+  { name: 'note the ends of audit logs', everyMs: 6 * hourMs, run: anchorLogs },
 ];
 
 /** The loops of a chain. Each chain has its own, so that a slow chain does not delay others. */
@@ -156,30 +154,30 @@ function loopsOf(chain: ChainConfig): Loop[] {
   return [
     {
       name: `match payments on ${chain.chainId}`,
-      everyMs: minute,
+      everyMs: minuteMs,
       run: (ctx, _signal, since) => matchPending(ctx, [chain], since),
       queue: { due: matchingDue(chain), wakes: ['transfers', 'request'], restMs: 250, busyRestMs: 0 },
     },
     {
       name: `verify payments on ${chain.chainId}`,
-      everyMs: minute,
+      everyMs: minuteMs,
       run: (ctx, _signal, since) => verifyFinal(ctx, [chain], since),
       queue: { due: unsettledDue(chain), wakes: ['request', 'chain'], restMs: 250, busyRestMs: 0 },
     },
     {
       name: `charge customers' wallets on ${chain.chainId}`,
-      everyMs: 10 * minute,
+      everyMs: 10 * minuteMs,
       run: (ctx, signal) => collectDue(ctx, chain, signal),
-      queue: { due: collectionsDue(chain.chainId), wakes: ['charges'], restMs: second },
+      queue: { due: collectionsDue(chain.chainId), wakes: ['charges'], restMs: secondMs },
     },
     {
       name: `look ahead at customers' wallets on ${chain.chainId}`,
-      everyMs: 10 * minute,
+      everyMs: 10 * minuteMs,
       run: (ctx, signal) => checkUpcomingCharges(ctx, chain, signal),
     },
     {
       name: `follow what is relayed on ${chain.chainId}`,
-      everyMs: 2 * minute,
+      everyMs: 2 * minuteMs,
       run: (ctx) => followRelays(ctx, chain, findOvertaken),
       queue: { due: relayDue(chain), wakes: ['transfers'], restMs: 250, repeatMs: liveMsOf(chain) },
     },
@@ -188,13 +186,13 @@ function loopsOf(chain: ChainConfig): Loop[] {
 
 /** Mines a block on a local chain only while something waits for one. */
 function miningLoop({ blocksDue, mineWhileWaiting }: Sandbox): Loop {
-  const queue: Queue = { due: blocksDue, wakes: ['request', 'merchant'], restMs: second };
-  return { name: 'mine sandbox blocks', everyMs: minute, run: mineWhileWaiting, queue };
+  const queue: Queue = { due: blocksDue, wakes: ['request', 'merchant'], restMs: secondMs };
+  return { name: 'mine sandbox blocks', everyMs: minuteMs, run: mineWhileWaiting, queue };
 }
 
 /** Keeps the relayer's balance on local chains high; their coin is worth nothing. */
 function fundingLoop({ fundRelayer }: Sandbox): Loop {
-  return { name: 'fund the sandbox’s relayer', everyMs: minute, run: fundRelayer };
+  return { name: 'fund the sandbox’s relayer', everyMs: minuteMs, run: fundRelayer };
 }
 
 /** Runs all loops until the signal aborts. Resolves when the last one has ended its run. */
@@ -206,9 +204,9 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
     ? [
         {
           name: 'send messages',
-          everyMs: minute,
+          everyMs: minuteMs,
           run: (inner, ending, since) => sendMessages(inner, ending, gateway, since),
-          queue: { due: receiptsDue('phone'), wakes: ['request'], restMs: second },
+          queue: { due: receiptsDue('phone'), wakes: ['request'], restMs: secondMs },
         },
       ]
     : [];

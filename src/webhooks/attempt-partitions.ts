@@ -1,14 +1,14 @@
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { type Fragment, identifiers } from '../db/sql.ts';
-import { dayMs } from '../lib/durations.ts';
+import { dayMs, minuteMs } from '../lib/durations.ts';
 
 /** How many monthly partitions of attempts (`migrations/0069_attempts_by_month.sql`) are created ahead. */
 export const monthsAhead = 24;
 /** An attempt in the last minute of a month is recorded a little later. */
 const stillWrittenMs = dayMs;
 /** How long to wait for all transactions that use the table; none may take longer. */
-const detachMs = 60_000;
+const detachMs = minuteMs;
 
 /**
  * The condition on attempts `a` that they belong to the delivery `d`. An attempt begins after its event was created and

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../../db/connection.ts';
+import { minuteMs } from '../../lib/durations.ts';
 import type { Heads } from '../finality.ts';
 import type { Hex } from '../rpc.ts';
 import type { GasPrice, Offer } from './fees.ts';
@@ -7,7 +8,7 @@ import type { GasPrice, Offer } from './fees.ts';
 export type Account = { chainId: number; address: Hex };
 
 /** What was learned of an account is not used when it is older than this. */
-const staleMs = 5 * 60_000;
+const staleMs = 5 * minuteMs;
 /** After this time another process takes over an account whose pass has not ended. */
 const claimMs = 30_000;
 /** An account that is late by this much is handled by a node without its key: no node with the key handles it. */

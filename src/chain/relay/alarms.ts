@@ -2,13 +2,14 @@ import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Alarm } from '../../db/alarm-kinds.ts';
 import { clearAlarm, raiseAlarm, raisedOf } from '../../db/alarms.ts';
+import { minuteMs } from '../../lib/durations.ts';
 import { signerOf } from './account.ts';
 import type { Account, AccountState } from './account-store.ts';
 import { exceedsFeeLimit } from './fees.ts';
 import type { RelayRow } from './store.ts';
 
 /** The operator is told of a first call in the queue that is not mined for this long. */
-const stuckMs = 10 * 60_000;
+const stuckMs = 10 * minuteMs;
 const accountAlarms = ['relay-low-coin', 'relay-fees', 'relay-stuck'] as const;
 
 /** Raises and ends the alarms of an account: too little coin, fees beyond the limit, a call that is not mined. */

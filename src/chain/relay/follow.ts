@@ -1,6 +1,7 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
+import { minuteMs } from '../../lib/durations.ts';
 import { finalNumber, type Heads } from '../finality.ts';
 import { type Hex, RpcError } from '../rpc.ts';
 import { blockerOf, queryAccount, queryNonces, relayerAddresses, signerOf } from './account.ts';
@@ -27,7 +28,7 @@ import { type RelayRow, type StoredVariant, selectLive, selectVariants } from '.
 /** How many calls of one account are checked in one pass, of each kind. */
 const passSize = { first: 500, anywhere: 100 };
 /** How often an account with nothing under way is checked: one that can send, and one that cannot. */
-const idleMs = 2 * 60_000;
+const idleMs = 2 * minuteMs;
 const blockedMs = 30_000;
 /** How often its balance is requested while something is under way. */
 const balanceMs = 15_000;

@@ -1,6 +1,7 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { mapFew } from '../../lib/concurrency/map-few.ts';
+import { minuteMs } from '../../lib/durations.ts';
 import type { AccountState } from './account-store.ts';
 import { dispatchRows, rebroadcast, sendVariants } from './dispatch.ts';
 import { firstOffer, raisedOffer } from './fees.ts';
@@ -18,7 +19,7 @@ const resendsAtOnce = 4;
  */
 const lateAfterBlocks = 2;
 /** A call that its signer or every endpoint refuses for this long is replaced, because later calls wait behind it. */
-const refusedMs = 60_000;
+const refusedMs = minuteMs;
 
 /**
  * Which of these calls are not wanted any more, by their ids. A transfer of zero value takes the place of one that is
