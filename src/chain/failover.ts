@@ -2,6 +2,12 @@ import type { ChainConfig } from '../config/chains.ts';
 import { connectRpc, type Rpc, RpcError } from './rpc.ts';
 
 /**
+ * The endpoints of a chain that are asked while somebody waits. The second one may know what the first does not, or
+ * answer when the first is down. Asking more would take too long.
+ */
+export const promptEndpoints = ({ rpcUrls }: Pick<ChainConfig, 'rpcUrls'>): string[] => rpcUrls.slice(0, 2);
+
+/**
  * Asks a chain's endpoints in order until one answers.
  *
  * @throws RpcError of the last one when none does

@@ -1,3 +1,4 @@
+import { promptEndpoints } from '../chain/failover.ts';
 import { transferOf } from '../chain/reader/blocks.ts';
 import { isYetToBeRead, requestReread } from '../chain/reader/unread.ts';
 import { connectRpc, type Receipt, RpcError, type Transaction } from '../chain/rpc.ts';
@@ -123,10 +124,10 @@ export async function reportTransaction(
 
 type Asked = { chain: ChainConfig; answered: boolean; transaction: Transaction | null; receipt: Receipt | null };
 
-/** What a chain knows of a transaction; its second endpoint may know what the first does not. */
+/** What a chain knows of a transaction. */
 async function askChain(chain: ChainConfig, txHash: string): Promise<Asked> {
   let answered = false;
-  for (const url of chain.rpcUrls.slice(0, 2)) {
+  for (const url of promptEndpoints(chain)) {
     const rpc = connectRpc(url, timeoutMs);
     try {
       const [receipt, transaction] = await Promise.all([rpc.receipt(txHash), rpc.transaction(txHash)]);

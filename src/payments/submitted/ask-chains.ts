@@ -1,3 +1,4 @@
+import { promptEndpoints } from '../../chain/failover.ts';
 import { transferOf } from '../../chain/reader/blocks.ts';
 import { connectRpc, type Receipt, type Rpc, RpcError, type Transaction } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
@@ -59,9 +60,7 @@ const mayLackLogs: Answer[] = ['wrong_recipient', 'wrong_token'];
 
 async function askChain(chain: ChainConfig, sought: Sought): Promise<Lookup> {
   let lookup = answerOnly('unavailable');
-  // The second endpoint may know what the first does not, or answer when the first is down. Asking more would take too
-  // long.
-  for (const url of chain.rpcUrls.slice(0, 2)) {
+  for (const url of promptEndpoints(chain)) {
     try {
       const next = await askEndpoint(connectRpc(url, timeoutMs), chain, sought);
       if (!mayLackLogs.includes(lookup.kind) || next.mined) lookup = next;

@@ -1,4 +1,5 @@
 import { selectCursors } from '../../chain/cursors.ts';
+import { promptEndpoints } from '../../chain/failover.ts';
 import { paidBy, transferOf } from '../../chain/reader/blocks.ts';
 import { findByNonce } from '../../chain/reader/replacement.ts';
 import { isSetAside } from '../../chain/reader/unread.ts';
@@ -141,8 +142,7 @@ type SubmittedChange = { state: SubmittedState; replacedBy: string | null; recei
 async function askChain(chain: ChainConfig, row: SubmittedRow): Promise<SubmittedChange | null> {
   let without: Rpc | null = null;
   let silent = false;
-  // A waiting transaction is not known to every endpoint, so the second one is asked too.
-  for (const url of chain.rpcUrls.slice(0, 2)) {
+  for (const url of promptEndpoints(chain)) {
     const rpc = connectRpc(url, timeoutMs);
     try {
       const [receipt, tx] = await Promise.all([rpc.receipt(row.tx_hash), rpc.transaction(row.tx_hash)]);

@@ -1,3 +1,4 @@
+import { promptEndpoints } from '../../chain/failover.ts';
 import { findIncoming, type Incoming } from '../../chain/reader/incoming.ts';
 import { requestReread } from '../../chain/reader/unread.ts';
 import { connectRpc, type Rpc, RpcError } from '../../chain/rpc.ts';
@@ -168,7 +169,7 @@ function scanOf(
  * hands it to the watcher. Null when no endpoint answers.
  */
 async function scanChain(ctx: Context, chain: ChainConfig, row: PayPageRow, sinceBlock: number, accepted: string[]) {
-  for (const url of chain.rpcUrls.slice(0, 2).reverse()) {
+  for (const url of promptEndpoints(chain).reverse()) {
     const rpc = connectRpc(url, timeoutMs);
     try {
       const found = await findIncoming(rpc, row.wallet_address, sinceBlock, accepted);
