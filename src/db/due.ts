@@ -18,7 +18,7 @@ export const dueSince = (sql: Sql, column: Fragment, since: Since): Fragment =>
   since === null ? sql`` : sql`and ${column} >= ${since}::timestamptz`;
 
 /** Longer than a transaction that queues work takes to commit. The work's time is often when that transaction began. */
-const lateCommitMs = 5_000;
+export const lateCommitMs = 5_000;
 /** A poll of all queues that takes longer counts as slow: it probably reads index entries that lead to nothing. */
 const slowMs = 100;
 

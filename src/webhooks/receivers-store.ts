@@ -1,4 +1,5 @@
 import type { Sql } from '../db/connection.ts';
+import { lateCommitMs } from '../db/due.ts';
 import type { Fragment } from '../db/sql.ts';
 
 /**
@@ -8,8 +9,6 @@ import type { Fragment } from '../db/sql.ts';
  */
 export type Frontier = { since: string; overdue: string };
 
-/** Longer than a transaction that writes an event takes to commit. The event's time is when that transaction began. */
-const lateCommitMs = 5_000;
 /** If more endpoints than this are overdue, passing them on would take as long as finding them again. */
 const maxOverdue = 1_000;
 

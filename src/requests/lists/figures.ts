@@ -18,7 +18,7 @@ const sampleSize = 1_000;
 /** Requests that need attention are counted up to this number. */
 export const maxRequestsCounted = 1_000;
 /** The verifying node's clock dates a payment, so a day stays open this long in case clocks differ. */
-const dayStaysOpenMs = 10 * minuteMs;
+export const dayStaysOpenMs = 10 * minuteMs;
 const maxKept = 1_000;
 
 /** How a partner's business goes in one mode. */

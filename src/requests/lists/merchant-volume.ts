@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Database, Scope, Tx } from '../../db/connection.ts';
-import { dayMs, minuteMs } from '../../lib/durations.ts';
+import { dayMs } from '../../lib/durations.ts';
+import { dayStaysOpenMs } from './figures.ts';
 import { type MerchantSum, selectMerchantSums } from './figures-store.ts';
 
 /** What a merchant was paid in one currency: sums of minor units, and the number of payments. */
@@ -9,8 +10,6 @@ type Sum = { payments: number; fiatInt: bigint };
 
 /** The days that `recent` covers. */
 export const recentDays = 30;
-/** The verifying node's clock dates a payment, so a day stays open this long in case clocks differ. */
-const dayStaysOpenMs = 10 * minuteMs;
 const maxKept = 2_000;
 
 /** The sums of whole days; `from` is null for all until then. In milliseconds. */
