@@ -1,5 +1,5 @@
 import { chunksOf } from '../lib/chunks.ts';
-import { mapFew } from '../lib/concurrency/map-few.ts';
+import { mapLimited } from '../lib/concurrency/map-limited.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
 import { rememberNoBatches, takesBatches } from './batches.ts';
 import { connectRpc, type Fetched, type Header, nullOfRpc, type Rpc, RpcError } from './rpc.ts';
@@ -57,13 +57,13 @@ export async function prefetch(
   const transactions = [...new Map(wanted.map((one) => [`${one.txHash} ${one.blockHash}`, one])).values()];
   const blocks = [...Map.groupBy(transactions, ({ blockHash }) => blockHash).values()];
   const crowdedBlocks = blocks.filter((block) => block.length > maxByHash);
-  await mapFew(crowdedBlocks, messagesAtOnce, async (block) => {
+  await mapLimited(crowdedBlocks, messagesAtOnce, async (block) => {
     if (performance.now() < deadline) await askBlock(quick, block, fetched, deadline);
   });
   const missing = transactions.filter(
     ({ txHash }) => !fetched.transactions.has(txHash) || !fetched.receipts.has(txHash),
   );
-  await mapFew(chunksOf(missing, batchSize), messagesAtOnce, async (part) => {
+  await mapLimited(chunksOf(missing, batchSize), messagesAtOnce, async (part) => {
     if (performance.now() < deadline) await askBatch(quick, part, fetched);
   });
   const blockOf = new Map(wanted.map(({ txHash, blockHash }) => [txHash, blockHash]));

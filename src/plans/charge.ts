@@ -4,7 +4,7 @@ import { notifyQueue } from '../db/changes.ts';
 import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import { nestedInScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
-import { mapFew } from '../lib/concurrency/map-few.ts';
+import { mapLimited } from '../lib/concurrency/map-limited.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { bytesOfUuid, uuidOfBytes, uuidOfVersion } from '../lib/ids.ts';
 import { parseStrictJson } from '../lib/text/strict-json.ts';
@@ -63,7 +63,7 @@ export async function chargeDue(ctx: Context, signal: AbortSignal): Promise<numb
   for (let settled = 0; settled < maxPerTurn; ) {
     const before = settled;
     let collects = false;
-    await mapFew(await selectDue(ctx.db, now, dueTogether), sideBySide, async (plan) => {
+    await mapLimited(await selectDue(ctx.db, now, dueTogether), sideBySide, async (plan) => {
       if (signal.aborted) return;
       const outcome = await chargeOne(ctx, plan, now);
       if (outcome === 'made' || outcome === 'made to collect') made++;

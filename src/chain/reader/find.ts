@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { chunksOf } from '../../lib/chunks.ts';
-import { mapFew } from '../../lib/concurrency/map-few.ts';
+import { mapLimited } from '../../lib/concurrency/map-limited.ts';
 import { prefetch } from '../prefetch.ts';
 import { type Header, isProviderDown, type Log, nullOfRpc, type Receipt, type Rpc, RpcError } from '../rpc.ts';
 import { checkLogs, lacksAnnounced, paidBy, topicOf, transferOf, transferTopic } from './blocks.ts';
@@ -106,7 +106,7 @@ async function logsTo(
 ): Promise<Log[] | null> {
   const parts = chunksOf(wallets, walletsPerQuery);
   if (parts.length > maxQueriesPerBlock) return null;
-  const answers = await mapFew(parts, 4, (part) => askLogs(rpc, header, tokens, part));
+  const answers = await mapLimited(parts, 4, (part) => askLogs(rpc, header, tokens, part));
   if (answers.includes(null)) return null;
   return answers.flatMap((answer) => answer ?? []).sort((a, b) => a.logIndex - b.logIndex);
 }
@@ -209,7 +209,7 @@ export async function findTransfers(header: Header, logs: readonly Log[], readin
   const wanted = watched.map(([txHash]) => ({ txHash, blockNumber: header.number, blockHash: header.hash }));
   const [first, ...others] = reading.rpcs;
   const rpcs = first ? [await prefetch(first, wanted, aheadMs, header), ...others] : [];
-  const read = await mapFew(watched, 4, async ([txHash, own]) => {
+  const read = await mapLimited(watched, 4, async ([txHash, own]) => {
     const readFrom = (from: readonly Rpc[]) => readTransaction(header, txHash, own, { ...reading, rpcs: from }, false);
     // An answer in a batch that contradicts the log is requested again, alone.
     const transfers = await readFrom(rpcs).catch((error) => {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Database, Tx } from '../../db/connection.ts';
-import { mapFew } from '../../lib/concurrency/map-few.ts';
+import { mapLimited } from '../../lib/concurrency/map-limited.ts';
 import { finalNumber, usesTag } from '../finality.ts';
 import { contractToRead } from '../recurring/contract.ts';
 import { type Header, isProviderDown, type Log, RpcError } from '../rpc.ts';
@@ -208,7 +208,7 @@ async function readOn(
   const behind = view.head.number - at.number;
   const count = behind <= nearHead ? 1 : Math.min(reader.range, behind);
   const numbers = Array.from({ length: count }, (_, i) => at.number + 1 + i);
-  const headers = await mapFew(numbers, 8, async (number) => {
+  const headers = await mapLimited(numbers, 8, async (number) => {
     const header = number === view.head.number ? view.head : await provider.rpc.header(number);
     if (!header) throw new ProviderFault(`it does not have block ${number} below its head`);
     return header;

@@ -1,6 +1,6 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import { chunksOf } from '../../lib/chunks.ts';
-import { mapFew } from '../../lib/concurrency/map-few.ts';
+import { mapLimited } from '../../lib/concurrency/map-limited.ts';
 import { rememberNoBatches, takesBatches } from '../batches.ts';
 import { connectRpc, type Hex, isProviderDown, type Rpc, RpcError } from '../rpc.ts';
 
@@ -72,7 +72,7 @@ export async function broadcastAll(
 
 async function submitAll(url: string, signed: readonly Hex[]): Promise<BroadcastResult[]> {
   if (signed.length === 0) return [];
-  return (await mapFew(chunksOf(signed, batchSize), messagesAtOnce, (part) => submitBatch(url, part))).flat();
+  return (await mapLimited(chunksOf(signed, batchSize), messagesAtOnce, (part) => submitBatch(url, part))).flat();
 }
 
 /**
@@ -95,7 +95,7 @@ async function submitBatch(url: string, part: readonly Hex[]): Promise<Broadcast
     }
   }
   const entries = part.map((one, i) => ({ one, accepted: isAccepted[i] === true }));
-  const results = await mapFew(entries, messagesAtOnce, async ({ one, accepted }) =>
+  const results = await mapLimited(entries, messagesAtOnce, async ({ one, accepted }) =>
     accepted ? 'accepted' : submitOne(rpc, one),
   );
   const isUnanswered = results.some(

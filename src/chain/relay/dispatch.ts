@@ -3,7 +3,7 @@ import { allChains, type ChainConfig, findChain, limitsOf } from '../../config/c
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
 import { chunksOf } from '../../lib/chunks.ts';
-import { mapFew } from '../../lib/concurrency/map-few.ts';
+import { mapLimited } from '../../lib/concurrency/map-limited.ts';
 import { type Hex, RpcError } from '../rpc.ts';
 import { signerOf } from './account.ts';
 import { type AccountState, selectAccount } from './account-store.ts';
@@ -93,8 +93,8 @@ export async function sendVariants(
   next: readonly NextVariant[],
   head: number,
 ): Promise<number> {
-  const counts = await mapFew(chunksOf(next, batchSize), batchesAtOnce, async (part) => {
-    const signed = await mapFew(part, signaturesAtOnce, (one) => sign(ctx, chain, one));
+  const counts = await mapLimited(chunksOf(next, batchSize), batchesAtOnce, async (part) => {
+    const signed = await mapLimited(part, signaturesAtOnce, (one) => sign(ctx, chain, one));
     const kept = await storeSigned(
       ctx,
       signed.filter((one) => one !== null),
@@ -151,7 +151,7 @@ async function storeSigned(ctx: Context, signed: readonly SignedCall[], head: nu
       ctx.log.error({ err: error, relay_id: only?.row.id }, 'a signed call could not be stored');
       return [];
     }
-    return (await mapFew(signed, 1, (one) => storeSigned(ctx, [one], head))).flat();
+    return (await mapLimited(signed, 1, (one) => storeSigned(ctx, [one], head))).flat();
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import { mapFew } from '../../lib/concurrency/map-few.ts';
+import { mapLimited } from '../../lib/concurrency/map-limited.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import type { AccountState } from './account-store.ts';
 import { dispatchRows, rebroadcast, sendVariants } from './dispatch.ts';
@@ -75,7 +75,7 @@ export async function sendPending(
   const again = late.filter((row) => !isReplaced(row));
   if (first && isRefused(first)) await cancel(ctx, chain, unmined(first), 'is refused by its signer or every endpoint');
   else if (again.length > 0)
-    await mapFew(again, resendsAtOnce, (row) => resend(ctx, chain, unmined(row), row === first));
+    await mapLimited(again, resendsAtOnce, (row) => resend(ctx, chain, unmined(row), row === first));
   // A reorganisation can have removed it before its block was seen, and a chain may make its next block only for it.
   else if (first?.reached && isOverdueOn(chain, first) && !isReplaced(first)) await rebroadcastIfDue(ctx, chain, first);
   return late.length > 0;

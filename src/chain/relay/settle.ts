@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { notifyQueue } from '../../db/changes.ts';
-import { mapFew } from '../../lib/concurrency/map-few.ts';
+import { mapLimited } from '../../lib/concurrency/map-limited.ts';
 import { finalNumber, type Heads } from '../finality.ts';
 import { connectRpc, type Receipt, RpcError } from '../rpc.ts';
 import type { AccountReport } from './account-store.ts';
@@ -78,7 +78,7 @@ export async function settleOthers(
   // Begins at a random position: otherwise calls whose receipts no endpoint returns would come first in each pass.
   const start = Math.floor(Math.random() * undecided.length);
   const chosen = [...undecided.slice(start), ...undecided.slice(0, start)].slice(0, maxReceipts);
-  await mapFew(chosen, receiptsAtOnce, (row) => settleByReceipt(ctx, chain, row, variants.get(row.id) ?? [], view));
+  await mapLimited(chosen, receiptsAtOnce, (row) => settleByReceipt(ctx, chain, row, variants.get(row.id) ?? [], view));
   return rows.filter((row) => !isUsed(row) && row.state !== 'mined');
 }
 

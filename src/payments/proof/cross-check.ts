@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { confirmTransfer, prefetchFromAll } from '../../chain/confirm.ts';
 import { askHeads, isFinalForAll } from '../../chain/endpoint-heads.ts';
 import type { ChainConfig } from '../../config/chains.ts';
-import { mapFew } from '../../lib/concurrency/map-few.ts';
+import { mapLimited } from '../../lib/concurrency/map-limited.ts';
 import type { TransferRow } from '../transfers.ts';
 import { asSeen } from './heads.ts';
 
@@ -55,7 +55,7 @@ export async function crossCheck(
   const isDeep = ({ block_number, usdc_micro }: Checked) =>
     heads !== null &&
     isFinalForAll(heads, Number(block_number), usdc_micro === undefined ? null : BigInt(usdc_micro), chain);
-  await mapFew(rows, atOnce, async (row) => {
+  await mapLimited(rows, atOnce, async (row) => {
     await setImmediate(); // most answers are there already, so nothing here waits: other work gets its turn before each
     if (checks.away || performance.now() > deadline) return;
     const ahead = await confirmTransfer(chain, asSeen(row), endpoints);

@@ -5,7 +5,7 @@ import { isConflict } from '../../db/conflict.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { type Since, wholeQueue } from '../../db/due.ts';
 import { chunksOf } from '../../lib/chunks.ts';
-import { mapFew } from '../../lib/concurrency/map-few.ts';
+import { mapLimited } from '../../lib/concurrency/map-limited.ts';
 import { lockForProof } from '../../requests/proof.ts';
 import { lockBatch } from '../batches/lock.ts';
 import { batchSize, reportBatch } from '../batches/report.ts';
@@ -52,7 +52,7 @@ async function verifyChain(ctx: Context, chain: ChainConfig, since: Since): Prom
   );
   let verified = 0;
   const left: Agreed[] = [];
-  await mapFew(chunksOf(groups, batchSize), batchesAtOnce, async (batch) => {
+  await mapLimited(chunksOf(groups, batchSize), batchesAtOnce, async (batch) => {
     const done = await verifyBatch(ctx, batch);
     verified += done.verified;
     left.push(...batch.filter(({ requestId }) => !done.settled.has(requestId)));

@@ -7,7 +7,7 @@ import type { Hex } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
-import { mapFew } from '../../lib/concurrency/map-few.ts';
+import { mapLimited } from '../../lib/concurrency/map-limited.ts';
 import type { PermitRow } from '../mandates/read.ts';
 import { toMandate } from '../mandates/read.ts';
 import type { ChargeFactsRow, UsableMandate } from './charge-facts-store.ts';
@@ -42,7 +42,7 @@ export async function attemptAll(
   const passing = await selectPassing(ctx, chain, all, ready);
   let sent = await sendAll(ctx, passing);
   const done = new Set(passing.map(({ one }) => one.row));
-  await mapFew(
+  await mapLimited(
     all.filter(({ row }) => !done.has(row)),
     attemptsAtOnce,
     async (one) => {

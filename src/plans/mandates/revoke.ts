@@ -17,7 +17,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable, type Scope } from '../../db/connection.ts';
 import { nestedIn } from '../../db/nested.ts';
-import { mapFew } from '../../lib/concurrency/map-few.ts';
+import { mapLimited } from '../../lib/concurrency/map-limited.ts';
 import { retryMs } from '../rules.ts';
 import { chainOf } from './chains.ts';
 import { toMandate } from './read.ts';
@@ -39,7 +39,7 @@ const followMs = 15_000;
 export async function revokeStopped(ctx: Context, signal: AbortSignal): Promise<number> {
   const now = ctx.clock.now();
   const due = await selectRevokeDue(ctx.db.sql, now, heldKeys(ctx, now), batch);
-  await mapFew(due, sideBySide, async (one) => {
+  await mapLimited(due, sideBySide, async (one) => {
     if (signal.aborted) return;
     const scope = scopeOfRow(one);
     try {

@@ -1,5 +1,5 @@
 /** Processes items, a few at a time, and keeps their order. */
-export async function mapFew<T, R>(items: readonly T[], few: number, work: (item: T) => Promise<R>): Promise<R[]> {
+export async function mapLimited<T, R>(items: readonly T[], few: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = new Array(items.length);
   let next = 0;
   const lane = async () => {
