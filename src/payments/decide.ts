@@ -6,10 +6,10 @@ import { toTransfer } from './store.ts';
 import { isSameRow, type TransferRow } from './transfers.ts';
 
 /** A locked request, and the transfers that count for it, locked as well, in the order of the chain. */
-export type HeldRequest = { request: RequestRow; counted: TransferRow[] };
+export type LockedRequest = { request: RequestRow; counted: TransferRow[] };
 
 /** A locked transfer that is meant for a request. */
-export type Meant = {
+export type IntendedTransfer = {
   row: TransferRow;
   rule: Rule;
   /** Whether all endpoints have confirmed it. */
@@ -27,7 +27,7 @@ export type Decision =
 export type Applicable = {
   kind: 'applied';
   /** The request with its new `proof_status`, and what counts for it then. */
-  after: HeldRequest;
+  after: LockedRequest;
   /** The final transfers that verify the request; empty if it is only attached, or not paid in full. */
   settled: TransferRow[];
   /** What is left to pay, or zero. */
@@ -56,7 +56,7 @@ export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Pay
  * Decides what a transfer does to the request that it is meant for. A request that is paid in full is verified if
  * enough of its transfers are final, and otherwise attached until they are. Nothing is written yet.
  */
-export function decide(held: HeldRequest, meant: Meant, view: ChainView): Decision {
+export function decide(held: LockedRequest, meant: IntendedTransfer, view: ChainView): Decision {
   const applicability = judge(held, meant);
   if (!applicability) return { kind: 'gone' };
   if (!applicability.counts) return { kind: 'rejected', reason: applicability.reason };
@@ -75,7 +75,7 @@ export function decide(held: HeldRequest, meant: Meant, view: ChainView): Decisi
 }
 
 /** Whether a transfer counts for its request; null if a merchant decides about money that is no longer theirs. */
-function judge({ request, counted }: HeldRequest, { row, rule, isRefunded }: Meant): Applicability | null {
+function judge({ request, counted }: LockedRequest, { row, rule, isRefunded }: IntendedTransfer): Applicability | null {
   // Refunded money pays nothing, whether its sender, a reorganisation or a merchant offers it again.
   const isReleased = row.reason === 'released' && rule !== 'merchant';
   if (isRefunded || isReleased) return { counts: false, reason: 'released' };
@@ -92,7 +92,7 @@ function provenBy(
   request: RequestRow,
   counted: readonly TransferRow[],
   view: ChainView,
-  checked: Meant,
+  checked: IntendedTransfer,
 ): TransferRow[] {
   const due = BigInt(request.usdc_micro);
   return counted.filter((other) => {

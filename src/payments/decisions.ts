@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { Tx } from '../db/connection.ts';
 import { attachProofs, type RequestKey } from '../requests/proof.ts';
 import { assetOf, completeProofs, type Settled } from './complete.ts';
-import type { Applicable, HeldRequest, Meant } from './decide.ts';
+import type { Applicable, IntendedTransfer, LockedRequest } from './decide.ts';
 import { completing, type Reason } from './rules.ts';
 import { type MatchResult, updateMatches } from './store.ts';
 import type { TransferRow } from './transfers.ts';
@@ -18,7 +18,7 @@ export class Decisions {
     this.#matches.push({ row, result: { requestId: null, candidateId, reason } });
   }
 
-  apply({ request: before }: HeldRequest, { row, rule }: Meant, { after, settled }: Applicable): void {
+  apply({ request: before }: LockedRequest, { row, rule }: IntendedTransfer, { after, settled }: Applicable): void {
     const { partner_id, test_mode, id, proof_status, usdc_micro } = after.request;
     this.#matches.push({ row, result: { requestId: id, rule, reason: null } });
     if (proof_status === 'verified') {

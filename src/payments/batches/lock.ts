@@ -1,13 +1,13 @@
 import type { Tx } from '../../db/connection.ts';
 import { lockFree, type RequestKey } from '../../requests/proof.ts';
-import { type HeldRequest, inOrder } from '../decide.ts';
+import { inOrder, type LockedRequest } from '../decide.ts';
 import { type KeyColumns, keyOf, type TransferRow, writeTransferKey } from '../transfers.ts';
 import { countCounted, lockFreeCounted, lockFreeTransfers } from './store.ts';
 
 /** The rows that a batch works on, all locked. */
-export type Held = {
+export type LockedBatch = {
   /** By id. */
-  requests: Map<string, HeldRequest>;
+  requests: Map<string, LockedRequest>;
   transfer(row: TransferRow): TransferRow | undefined;
 };
 
@@ -20,7 +20,11 @@ const nameOf = (row: KeyColumns) => writeTransferKey(keyOf(row));
  *
  * @param rows further transfers, which count for no request
  */
-export async function lockBatch(tx: Tx, keys: readonly RequestKey[], rows: readonly TransferRow[]): Promise<Held> {
+export async function lockBatch(
+  tx: Tx,
+  keys: readonly RequestKey[],
+  rows: readonly TransferRow[],
+): Promise<LockedBatch> {
   const locked = keys.length > 0 ? await lockFree(tx, keys) : [];
   const [counted, counts, others] = await Promise.all([
     lockFreeCounted(tx, locked),
@@ -29,7 +33,7 @@ export async function lockBatch(tx: Tx, keys: readonly RequestKey[], rows: reado
   ]);
   const countOf = new Map(counts.map(({ id, count }) => [id, count]));
   const byRequest = Map.groupBy(counted, ({ request_id }) => request_id);
-  const requests = locked.flatMap((request): [string, HeldRequest][] => {
+  const requests = locked.flatMap((request): [string, LockedRequest][] => {
     const own = byRequest.get(request.id) ?? [];
     return own.length === (countOf.get(request.id) ?? 0) ? [[request.id, { request, counted: inOrder(own) }]] : [];
   });

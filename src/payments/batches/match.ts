@@ -2,11 +2,11 @@ import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { RequestKey } from '../../requests/proof.ts';
 import { type Chosen, readChoices } from '../candidates.ts';
-import { decide, type Meant } from '../decide.ts';
+import { decide, type IntendedTransfer } from '../decide.ts';
 import { Decisions } from '../decisions.ts';
 import { type ChainView, readChainView } from '../proof/heads.ts';
 import { isSameRow, type TransferRow } from '../transfers.ts';
-import { type Held, lockBatch } from './lock.ts';
+import { type LockedBatch, lockBatch } from './lock.ts';
 import { selectRefunded } from './store.ts';
 
 /**
@@ -54,16 +54,20 @@ function requestsOf(chosen: readonly Chosen[]): RequestKey[] {
 class Batch {
   readonly taken: TransferRow[] = [];
   readonly decisions = new Decisions();
-  readonly #held: Held;
+  readonly #held: LockedBatch;
   readonly #view: ChainView;
 
-  constructor(held: Held, view: ChainView) {
+  constructor(held: LockedBatch, view: ChainView) {
     this.#held = held;
     this.#view = view;
   }
 
   /** False if it is left to be matched alone. */
-  take({ row, choice }: Chosen, known: Pick<Meant, 'isRefunded' | 'confirmed'>, passed: ReadonlySet<string>): boolean {
+  take(
+    { row, choice }: Chosen,
+    known: Pick<IntendedTransfer, 'isRefunded' | 'confirmed'>,
+    passed: ReadonlySet<string>,
+  ): boolean {
     const current = this.#held.transfer(row);
     if (current?.block_hash !== row.block_hash || current.request_id !== null || current.judged_at !== null)
       return false;
@@ -75,7 +79,7 @@ class Batch {
     return true;
   }
 
-  #decide(requestId: string, meant: Meant): boolean {
+  #decide(requestId: string, meant: IntendedTransfer): boolean {
     const held = this.#held.requests.get(requestId);
     const decision = held && decide(held, meant, this.#view);
     if (!decision || decision.kind === 'gone' || (decision.kind === 'applied' && decision.restMicro !== null))

@@ -10,7 +10,7 @@ import { lockForProof } from '../../requests/proof.ts';
 import { lockBatch } from '../batches/lock.ts';
 import { batchSize, reportBatch } from '../batches/report.ts';
 import { completeProofs } from '../complete.ts';
-import type { HeldRequest } from '../decide.ts';
+import type { LockedRequest } from '../decide.ts';
 import { countDenials, postpone, postponeBriefly, postponeYoung, selectUnsettled } from '../queue-store.ts';
 import { reserveRest } from '../reserve-rest.ts';
 import { isDoubted, lockTransfers, updateFinals, updateRematch } from '../store.ts';
@@ -155,7 +155,7 @@ function verifyRequest(ctx: Context, scope: Scope, requestId: string, agreed: Tr
 async function verifyLocked(
   tx: Tx,
   ctx: Context,
-  held: readonly HeldRequest[],
+  held: readonly LockedRequest[],
   agreed: readonly TransferRow[],
 ): Promise<number> {
   const [first] = held;
