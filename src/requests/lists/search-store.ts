@@ -21,7 +21,7 @@ const maxMerchants = 2_000;
  * The requests that are named by what was typed: by an id, its beginning, a receipt number, a transaction that paid or
  * refunded, a payer, an idempotency key, a whole e-mail address or a whole value of the metadata. Each by an index. An
  * address that thousands share, a key in a scope with thousands of merchants, and an odd spelling of a value can be
- * missed: `selectLooked` finds them.
+ * missed: `selectScanned` finds them.
  *
  * @returns `isAll`: false if a look-up found as many as it may
  */
@@ -107,7 +107,7 @@ function byReceipt(tx: Tx, place: Place, { number, day }: { number: string; day:
 }
 
 /** What was read of a list: how many requests, the time of the oldest, and the ids that match, newest first. */
-export type Looked = { read: number; oldest: Date | null; ids: string[] };
+export type Scanned = { read: number; oldest: Date | null; ids: string[] };
 
 /**
  * Looks through a part of a list for a part of a name, e-mail address or memo, an amount, a key or a metadata value.
@@ -115,9 +115,9 @@ export type Looked = { read: number; oldest: Date | null; ids: string[] };
  * @param page requests, newest first, as many as are to be read
  * @param maxMs the server cancels what takes longer (SQLSTATE 57014)
  */
-export async function selectLooked(tx: Tx, page: Fragment, search: SearchText, maxMs: number): Promise<Looked> {
+export async function selectScanned(tx: Tx, page: Fragment, search: SearchText, maxMs: number): Promise<Scanned> {
   await tx`select set_config('statement_timeout', ${String(maxMs)}, true)`;
-  const [looked] = await tx<Looked[]>`
+  const [looked] = await tx<Scanned[]>`
     select count(*)::int as read, min(created_at) as oldest,
       coalesce(array_agg(id order by created_at desc) filter (where matches), '{}') as ids
     from (select r.id, r.created_at, (${matches(tx, search)}) as matches from (${page}) r) r`;

@@ -4,7 +4,7 @@ import type { Fragment } from '../../db/sql.ts';
 import { Turns } from '../../lib/concurrency/turns.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { readSearchText, type SearchText } from '../../lib/text/search-text.ts';
-import { type Looked, maxFound, selectLooked, selectNamed } from './search-store.ts';
+import { maxFound, type Scanned, selectNamed, selectScanned } from './search-store.ts';
 
 /**
  * How far a search went if it did not cover everything. `newest`: through this many of the newest requests. `matches`:
@@ -80,8 +80,8 @@ async function lookThrough(
   while (read < maxRead && ids.length < maxFound && performance.now() < end) {
     const from: Date | null = before;
     const rows = Math.ceil((read === 0 ? firstRows : batchRows) / lists);
-    const looked: Looked | null = await ctx.db
-      .reading(scope, (tx) => selectLooked(tx, newest(tx, from, rows), search, maxBatchMs))
+    const looked: Scanned | null = await ctx.db
+      .reading(scope, (tx) => selectScanned(tx, newest(tx, from, rows), search, maxBatchMs))
       .catch(orTooSlow);
     if (!looked) return { ids, limit: { kind: 'newest', count: read } };
     ids.push(...looked.ids);
