@@ -19,7 +19,7 @@ import { refuseEncoding } from './db/encoding.ts';
 import { accessOf, asPermissionFault, ensureLogins, permissionsOf } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
 import { followAddress } from './db/moved-address.ts';
-import { newRoom } from './db/pool.ts';
+import { newDiskState } from './db/pool.ts';
 import { checkSessions, refuseSharedOwner } from './db/pooler.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { readerWaits, withReader } from './db/reader.ts';
@@ -66,7 +66,7 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     const prepared = await prepareAt(ownerUrl, config, log, stopping).catch((error) => {
       throw asDatabaseFault(config, error);
     });
-    const room = newRoom();
+    const room = newDiskState();
     const pools = openPools(
       (connections) => addReader(config, connect(access, connections, usualWaits, room), connections, log),
       config.databaseReadUrl !== null,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { keepNewest } from '../lib/keep-newest.ts';
-import { newRoom, type Opening, openPool, type Pool, type Room, type Waits } from './pool.ts';
+import { type DiskState, newDiskState, type Opening, openPool, type Pool, type Waits } from './pool.ts';
 import { loginDefaults, ownSessionSettings, statementMs } from './session-settings.ts';
 import { Fragment, type Statement, type Tag } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -42,7 +42,7 @@ export type Database = {
   readPrimary<T>(scope: Scope, ask: (sql: Tag) => Statement<T>): Promise<T>;
   /** Both pools, for observers of statements. */
   pools: readonly Sql[];
-  room: Room;
+  room: DiskState;
   /** Whether a list would be read from a standby now; absent without one. */
   readsApart?(): Promise<boolean>;
   /** The proof of a scope for the database, in hex. */
@@ -146,7 +146,7 @@ export function connect(
   access: Access,
   connections: Connections = { service: 8, scoped: 8 },
   waits: Waits = usualWaits,
-  room: Room = newRoom(),
+  room: DiskState = newDiskState(),
 ): Database {
   const { service, scoped, scopeKey, session: sessionUrl } = access;
   const common = { waits, sessionUrl, settings: ownSessionSettings, room };

@@ -37,7 +37,7 @@ export type Opening = {
  * When a statement last failed because a disk of the server was full, by `performance.now()`; -Infinity before. Pools
  * of one server share it.
  */
-export type Room = { fullAtMs: number };
+export type DiskState = { fullAtMs: number };
 
 /** What watches the statements of a pool. */
 export type Watching = {
@@ -46,7 +46,7 @@ export type Watching = {
   onSlow: ((slow: SlowStatement) => void) | null;
   /** When the server last answered a statement, by `performance.now()`; -Infinity before its first answer. */
   answeredAtMs: number;
-  room: Room;
+  room: DiskState;
 };
 
 /** A pool of connections. */
@@ -79,10 +79,10 @@ export type PoolOptions = Address & {
    * sends the notifications.
    */
   sessionUrl?: string | null;
-  room?: Room;
+  room?: DiskState;
 };
 
-export const newRoom = (): Room => ({ fullAtMs: Number.NEGATIVE_INFINITY });
+export const newDiskState = (): DiskState => ({ fullAtMs: Number.NEGATIVE_INFINITY });
 
 const endMs = 5_000;
 
@@ -112,7 +112,7 @@ export function openPool(options: PoolOptions): Pool {
       observer: null,
       onSlow: null,
       answeredAtMs: Number.NEGATIVE_INFINITY,
-      room: options.room ?? newRoom(),
+      room: options.room ?? newDiskState(),
       user: String(config.user ?? ''),
     },
   );

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { AnswerClock } from './answer-clock.ts';
-import type { Room } from './pool.ts';
+import type { DiskState } from './pool.ts';
 import { type BuildRow, type Field, rowsOf } from './rows.ts';
 import type { Row, Rows, Sendable } from './sql.ts';
 
@@ -159,7 +159,7 @@ export function isPreparedOn(client: pg.ClientBase, { name = '' }: Sendable): bo
  * `clock`: the connection's. `pool`: notes when the server answered, be it with an error, and when it had no room.
  */
 export type Sending = { maxKept: number; ahead: Sendable | null; clock: AnswerClock; pool: Noting };
-type Noting = { answeredAtMs: number; room: Room };
+type Noting = { answeredAtMs: number; room: DiskState };
 
 /** The SQLSTATE of a full disk. */
 export const diskFull = '53100';
