@@ -12,9 +12,9 @@ import {
   type Caller,
   type Facts,
   type GateRule,
+  type HashedKey,
+  hashKey,
   mustHaveKey,
-  type NamedKey,
-  nameKey,
   noFacts,
   passGate,
 } from './gate.ts';
@@ -82,7 +82,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
   const takesBody = route.schema.body !== undefined;
 
   const { shares, owners } = callersOf(app, ctx);
-  const answerCall = async (request: FastifyRequest, reply: FastifyReply, named: NamedKey, deadline: number) => {
+  const answerCall = async (request: FastifyRequest, reply: FastifyReply, named: HashedKey, deadline: number) => {
     const unread = request.body as UnreadBody | undefined;
     if (takesBody && isLarge(unread)) await owners.find(named, deadline);
     const parsed = takesBody ? judgeBody(unread) : noBody;
@@ -101,7 +101,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    const named = nameKey(ctx, request.raw);
+    const named = hashKey(ctx, request.raw);
     const deadline = performance.now() + callLimitMs;
     const findPartner = () => owners.find(named, deadline);
     const waiting = { keyHash: named.hash, endpoint: route.endpoint, deadline, findPartner };

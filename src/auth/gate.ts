@@ -77,10 +77,10 @@ export function mustHaveKey({ headers: { authorization }, headersDistinct }: Sen
 }
 
 /** The hashes under which a key may be stored, the newest secret's first, and its name in this process. */
-export type NamedKey = { hashes: Buffer[]; hash: string };
+export type HashedKey = { hashes: Buffer[]; hash: string };
 
 /** @throws Refusal unauthorized when there is no well-formed key */
-export function nameKey({ config }: Context, sent: SentHeaders): NamedKey {
+export function hashKey({ config }: Context, sent: SentHeaders): HashedKey {
   const hashes = keyHashes(config.secretKeys, mustHaveKey(sent));
   return { hashes, hash: hashes[0]?.toString('base64') ?? '' };
 }
@@ -89,7 +89,7 @@ export function nameKey({ config }: Context, sent: SentHeaders): NamedKey {
  * The partners of keys; null for a key that does not exist, has ended or was revoked. Counts nothing: it is used before
  * work is done for callers that may be unknown.
  */
-export async function partnersOfKeys(sql: Sql, keys: readonly NamedKey[]): Promise<(string | null)[]> {
+export async function partnersOfKeys(sql: Sql, keys: readonly HashedKey[]): Promise<(string | null)[]> {
   const rows = await sql<{ hash: Buffer; partner_id: string }[]>`
     select hash, partner_id from api_keys
     where hash = any(${keys.flatMap(({ hashes }) => hashes)}::bytea[]) and revoked_at is null and ${hasNotEnded(sql)}`;
@@ -129,7 +129,7 @@ export type GateRow = {
  */
 export async function passGate<F extends object>(
   ctx: Context,
-  { named: { hashes, hash }, host, rule }: { named: NamedKey; host: string | undefined; rule: GateRule },
+  { named: { hashes, hash }, host, rule }: { named: HashedKey; host: string | undefined; rule: GateRule },
   facts: (sql: Sql) => Facts,
 ): Promise<{ caller: Caller; key: CallingKey; facts: F }> {
   const owner = hostOwner(ctx.config, host);

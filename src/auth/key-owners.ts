@@ -3,7 +3,7 @@ import { Refusal, refuse } from '../errors.ts';
 import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { Batcher } from '../lib/concurrency/batcher.ts';
 import { Tarpit } from '../lib/concurrency/tarpit.ts';
-import { type NamedKey, partnersOfKeys } from './gate.ts';
+import { type HashedKey, partnersOfKeys } from './gate.ts';
 import { MissingSecretKey, refuseUnknownKey } from './missing-secret-key.ts';
 
 const windowMs = 10_000;
@@ -15,7 +15,7 @@ const windowMs = 10_000;
  */
 export class KeyOwners {
   readonly #ctx: Context;
-  readonly #lookups: Batcher<NamedKey, string | null>;
+  readonly #lookups: Batcher<HashedKey, string | null>;
   readonly #unknown: AttemptLimit;
   readonly #hold = new Tarpit();
 
@@ -34,7 +34,7 @@ export class KeyOwners {
    * @returns the id of its partner
    * @throws Refusal unauthorized if the key does not exist, has ended or was revoked; unavailable
    */
-  async find(named: NamedKey, deadline: number): Promise<string> {
+  async find(named: HashedKey, deadline: number): Promise<string> {
     const partner = await this.#lookups.ask(named, deadline);
     if (partner === null) throw await refuseUnknownKey(this.#ctx);
     return partner;

@@ -5,7 +5,7 @@ import { enqueueReceipts } from '../receipts/enqueue.ts';
 import { type VerifiedRow, verifyProofs } from '../requests/proof.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { enqueueProofVerified } from '../webhooks/enqueue.ts';
-import { completing } from './rules.ts';
+import { completingTransfer } from './rules.ts';
 import { updateFinals } from './store.ts';
 import type { TransferRow } from './transfers.ts';
 
@@ -29,7 +29,7 @@ export type Settled = {
  */
 export async function completeProofs(tx: Tx, ctx: Context, all: readonly Settled[]): Promise<Set<string>> {
   const paid = all.flatMap(({ request, settled }) => {
-    const last = completing(settled, BigInt(request.usdc_micro));
+    const last = completingTransfer(settled, BigInt(request.usdc_micro));
     return last ? [{ request, settled, last }] : [];
   });
   if (paid.length === 0) return new Set();

@@ -1,7 +1,15 @@
 import type { RequestRow } from '../requests/store.ts';
 import { type ChainView, needsCrossCheck, standsFinal } from './proof/heads.ts';
 import { restToReserve, undoubtedMicroOf } from './reserve-rest.ts';
-import { type Applicability, canApply, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
+import {
+  type Applicability,
+  canApply,
+  completingTransfer,
+  type Payable,
+  type Reason,
+  type Rule,
+  sumMicro,
+} from './rules.ts';
 import { toTransfer } from './store.ts';
 import { isSameRow, type TransferRow } from './transfers.ts';
 
@@ -69,7 +77,7 @@ export function decide(held: LockedRequest, meant: IntendedTransfer, view: Chain
     return { kind: 'applied', after: { request, counted }, settled: [], missingMicro, restMicro };
   }
   const proven = provenBy(request, counted, view, meant);
-  const isPaid = completing(proven, dueMicro) !== null;
+  const isPaid = completingTransfer(proven, dueMicro) !== null;
   const after = { request: { ...request, proof_status: isPaid ? 'verified' : 'attached' } as const, counted };
   return { kind: 'applied', after, settled: isPaid ? proven : [], missingMicro: 0n, restMicro: null };
 }

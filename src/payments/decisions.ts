@@ -3,7 +3,7 @@ import type { Tx } from '../db/connection.ts';
 import { attachProofs, type RequestKey } from '../requests/proof.ts';
 import { assetOf, completeProofs, type Settled } from './complete.ts';
 import type { Applicable, IntendedTransfer, LockedRequest } from './decide.ts';
-import { completing, type Reason } from './rules.ts';
+import { completingTransfer, type Reason } from './rules.ts';
 import { type MatchResult, updateMatches } from './store.ts';
 import type { TransferRow } from './transfers.ts';
 
@@ -25,7 +25,7 @@ export class Decisions {
       this.#attached.delete(id);
       this.#verified.set(id, { request: after.request, settled });
     } else if (proof_status !== before.proof_status) {
-      const last = completing(after.counted, BigInt(usdc_micro)) ?? row;
+      const last = completingTransfer(after.counted, BigInt(usdc_micro)) ?? row;
       this.#attached.set(id, { partner_id, test_mode, id, asset_id: assetOf(last) });
     }
   }

@@ -5,7 +5,7 @@ import {
   type Candidates,
   canApply,
   choose,
-  completing,
+  completingTransfer,
   isNamed,
   isRejected,
   minPartMicro,
@@ -393,7 +393,7 @@ test('completing › names the transfer with which the sum is reached, and none 
   fc.assert(
     fc.property(values, fc.bigInt({ min: 1n, max: 300n }), (amounts, due) => {
       const counted = amounts.map((value) => ({ value: value.toString() }));
-      const last = completing(counted, due);
+      const last = completingTransfer(counted, due);
       const before = last ? amounts.slice(0, counted.indexOf(last)) : amounts;
       const sum = before.reduce((a, b) => a + b, 0n);
       assert.ok(sum < due);

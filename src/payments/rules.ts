@@ -253,7 +253,7 @@ export function canApply(transfer: Transfer, request: Payable, rule: Rule): Appl
  *
  * @returns null when they do not reach the amount due
  */
-export function completing<T extends { value: string }>(counted: readonly T[], usdcMicro: bigint): T | null {
+export function completingTransfer<T extends { value: string }>(counted: readonly T[], usdcMicro: bigint): T | null {
   let sumMicro = 0n;
   for (const transfer of counted) {
     sumMicro += BigInt(transfer.value);
