@@ -66,9 +66,9 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     const prepared = await prepareAt(ownerUrl, config, log, stopping).catch((error) => {
       throw asDatabaseFault(config, error);
     });
-    const room = newDiskState();
+    const disk = newDiskState();
     const pools = openPools(
-      (connections) => addReader(config, connect(access, connections, usualWaits, room), connections, log),
+      (connections) => addReader(config, connect(access, connections, usualWaits, disk), connections, log),
       config.databaseReadUrl !== null,
     );
     stops.push(pools.close);

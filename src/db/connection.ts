@@ -42,7 +42,7 @@ export type Database = {
   readPrimary<T>(scope: Scope, ask: (sql: Tag) => Statement<T>): Promise<T>;
   /** Both pools, for observers of statements. */
   pools: readonly Sql[];
-  room: DiskState;
+  disk: DiskState;
   /** Whether a list would be read from a standby now; absent without one. */
   readsApart?(): Promise<boolean>;
   /** The proof of a scope for the database, in hex. */
@@ -146,10 +146,10 @@ export function connect(
   access: Access,
   connections: Connections = { service: 8, scoped: 8 },
   waits: Waits = usualWaits,
-  room: DiskState = newDiskState(),
+  disk: DiskState = newDiskState(),
 ): Database {
   const { service, scoped, scopeKey, session: sessionUrl } = access;
-  const common = { waits, sessionUrl, settings: ownSessionSettings, room };
+  const common = { waits, sessionUrl, settings: ownSessionSettings, disk };
   const sql = openPool({ ...common, url: service, connections: connections.service });
   const scopedPool = openPool({ ...common, url: scoped, connections: connections.scoped, maxPrepared });
   const proofs = new Map<string, string>();
@@ -176,7 +176,7 @@ export function connect(
   return {
     sql,
     pools: [sql, scopedPool],
-    room,
+    disk,
     prove,
     transaction: (work) => sql.begin(work),
     scoped: (scope, work) => begin(scope, work, false),

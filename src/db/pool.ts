@@ -46,7 +46,7 @@ export type Watching = {
   onSlow: ((slow: SlowStatement) => void) | null;
   /** When the server last answered a statement, by `performance.now()`; -Infinity before its first answer. */
   answeredAtMs: number;
-  room: DiskState;
+  disk: DiskState;
 };
 
 /** A pool of connections. */
@@ -79,7 +79,7 @@ export type PoolOptions = Address & {
    * sends the notifications.
    */
   sessionUrl?: string | null;
-  room?: DiskState;
+  disk?: DiskState;
 };
 
 export const newDiskState = (): DiskState => ({ fullAtMs: Number.NEGATIVE_INFINITY });
@@ -112,7 +112,7 @@ export function openPool(options: PoolOptions): Pool {
       observer: null,
       onSlow: null,
       answeredAtMs: Number.NEGATIVE_INFINITY,
-      room: options.room ?? newDiskState(),
+      disk: options.disk ?? newDiskState(),
       user: String(config.user ?? ''),
     },
   );

@@ -154,12 +154,12 @@ export function isPreparedOn(client: pg.ClientBase, { name = '' }: Sendable): bo
 }
 
 /**
- * `maxKept`: how many statements stay prepared on a connection. `ahead`: a statement that is prepared on it and is
- * sent before another prepared one in the same message, so that the two form one transaction; its answer is ignored.
- * `clock`: the connection's. `pool`: notes when the server answered, be it with an error, and when it had no room.
+ * `maxKept`: how many statements stay prepared on a connection. `ahead`: a statement that is prepared on it and is sent
+ * before another prepared one in the same message, so that the two form one transaction; its answer is ignored.
+ * `clock`: the connection's. `pool`: notes when the server answered, even with an error, and when its disk was full.
  */
 export type Sending = { maxKept: number; ahead: Sendable | null; clock: AnswerClock; pool: Noting };
-type Noting = { answeredAtMs: number; room: DiskState };
+type Noting = { answeredAtMs: number; disk: DiskState };
 
 /** The SQLSTATE of a full disk. */
 export const diskFull = '53100';
@@ -172,7 +172,7 @@ export async function sendOver(client: pg.ClientBase, statement: Sendable, sendi
         sending.clock.answered();
         if (!error || error instanceof pg.DatabaseError) sending.pool.answeredAtMs = performance.now();
         if (error instanceof pg.DatabaseError && error.code === diskFull)
-          sending.pool.room.fullAtMs = performance.now();
+          sending.pool.disk.fullAtMs = performance.now();
         return error ? reject(error) : resolve(rows as Rows<Row[]>);
       };
       sending.clock.sent();

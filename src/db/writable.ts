@@ -11,7 +11,7 @@ const fullMs = 5 * minuteMs;
  * Whether a disk of the server is full, or was a moment ago. A statement that only changes a row in its place still
  * succeeds then, so some calls work, and `isWritable` is true.
  */
-export const isFull = ({ room }: Database): boolean => performance.now() - room.fullAtMs < fullMs;
+export const isFull = ({ disk }: Database): boolean => performance.now() - disk.fullAtMs < fullMs;
 
 /** Whether the server accepts changes: not a standby, and not read-only. The service does not work without. */
 export async function isWritable(sql: Sql): Promise<boolean> {

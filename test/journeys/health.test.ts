@@ -142,7 +142,7 @@ test('a disk of the database is full → figures and details say so for five min
     await assert.rejects(raised, { code: '53100' });
     assert.match(String((await read())[1]), /^a disk of the database was full .*make room/);
     assert.deepEqual((await read()).toSpliced(1, 1), [200, '1']);
-    app.db.room.fullAtMs -= 300_000;
+    app.db.disk.fullAtMs -= 300_000;
     const later = await buildMetricsServer({
       ...app.ctx,
       config: testConfig({ metrics: { host: '', port: null, token } }),
