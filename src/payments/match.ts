@@ -87,11 +87,11 @@ async function matchBatches(
   agreed: ReadonlySet<TransferRow>,
 ): Promise<TransferRow[]> {
   const done = new Set<TransferRow>();
-  const passed = new Set<string>();
+  const skipped = new Set<string>();
   const matchLane = async (own: readonly TransferRow[]) => {
     for (const batch of chunksOf(own, batchSize)) {
       try {
-        for (const row of await matchTogether(ctx, chain, batch, agreed, passed)) done.add(row);
+        for (const row of await matchTogether(ctx, chain, batch, agreed, skipped)) done.add(row);
       } catch (error) {
         reportBatch(ctx, error);
       }

@@ -15,7 +15,7 @@ import { selectRefunded } from './store.ts';
  * reserved.
  *
  * @param confirmed those that all endpoints have agreed on
- * @param passed requests of which a transfer was left; their later ones are left too, to keep the order. This adds more
+ * @param skipped requests of which a transfer was left; their later ones are left too, to keep the order. This adds more
  * @returns those that were matched
  */
 export function matchTogether(
@@ -23,7 +23,7 @@ export function matchTogether(
   chain: ChainConfig,
   rows: readonly TransferRow[],
   confirmed: ReadonlySet<TransferRow>,
-  passed: Set<string>,
+  skipped: Set<string>,
 ): Promise<TransferRow[]> {
   const testMode = rows[0]?.test_mode ?? false;
   return ctx.db.transaction(async (tx) => {
@@ -34,8 +34,8 @@ export function matchTogether(
     const batch = new Batch(held, view);
     for (const one of chosen) {
       const isRefunded = refunded.some((other) => isSameRow(other, one.row));
-      if (!batch.take(one, { isRefunded, confirmed: confirmed.has(one.row) }, passed) && one.choice.requestId)
-        passed.add(one.choice.requestId);
+      if (!batch.take(one, { isRefunded, confirmed: confirmed.has(one.row) }, skipped) && one.choice.requestId)
+        skipped.add(one.choice.requestId);
     }
     await batch.decisions.write(tx, ctx, 'pending');
     return batch.taken;
@@ -66,14 +66,14 @@ class Batch {
   take(
     { row, choice }: Chosen,
     known: Pick<IntendedTransfer, 'isRefunded' | 'confirmed'>,
-    passed: ReadonlySet<string>,
+    skipped: ReadonlySet<string>,
   ): boolean {
     const current = this.#held.transfer(row);
     if (current?.block_hash !== row.block_hash || current.request_id !== null || current.judged_at !== null)
       return false;
     const { requestId } = choice;
     if (requestId === null) this.decisions.reject(current, null, choice.reason);
-    else if (passed.has(requestId) || !this.#decide(requestId, { row: current, rule: choice.rule, ...known }))
+    else if (skipped.has(requestId) || !this.#decide(requestId, { row: current, rule: choice.rule, ...known }))
       return false;
     this.taken.push(row);
     return true;

@@ -73,7 +73,7 @@ async function checkWallets(
       if (await warnIfShort(ctx, row, amountMicro, all[i] as Holdings)) checked++;
     } catch (error) {
       if (isUnreachable(error)) throw error;
-      ctx.log.error({ err: error, plan_id: row.plan_id }, 'a charge could not be looked at ahead');
+      ctx.log.error({ err: error, plan_id: row.plan_id }, 'an upcoming charge could not be checked');
     }
   }
   return checked;
