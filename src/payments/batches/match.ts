@@ -15,7 +15,8 @@ import { selectRefunded } from './store.ts';
  * reserved.
  *
  * @param confirmed those that all endpoints have agreed on
- * @param skipped requests of which a transfer was left; their later ones are left too, to keep the order. This adds more
+ * @param skipped requests of which a transfer was left; their later ones are left too, to keep the order. This adds
+ * more
  * @returns those that were matched
  */
 export function matchTogether(
