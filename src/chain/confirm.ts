@@ -36,7 +36,7 @@ const timeoutMs = 4_000;
  */
 export type Confirmation = 'agreed' | 'absent' | 'altered' | 'missing' | 'unreadable' | 'unavailable';
 
-/** If endpoints differ, the first of these that any of them gave counts. */
+/** If endpoints differ, the first result in this list that any of them gave counts. */
 const strongest = ['absent', 'altered', 'missing', 'unavailable', 'unreadable'] as const;
 
 /**

@@ -19,7 +19,7 @@ export function tierOf(tiers: readonly FinalityTier[], usdcMicro: bigint): Final
 export const usesTag = (tiers: readonly FinalityTier[], name: 'safe' | 'finalized'): boolean =>
   tiers.some((tier) => 'tag' in tier && tier.tag === name);
 
-/** Whether some amounts become final by a tag of which no block is known. */
+/** Whether some amounts become final by a tag whose block is not known. */
 export const lacksTag = (tiers: readonly FinalityTier[], heads: Heads): boolean =>
   tiers.some((tier) => 'tag' in tier && heads[tier.tag] === null);
 

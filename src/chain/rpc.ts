@@ -33,7 +33,7 @@ export { callRpc, nameEndpoints } from './rpc-call.ts';
 
 /** A contract answers with a few words, or with a revert that may quote the call; more is `too_large`. */
 const maxAnswerBytes = 64 * 1024;
-/** For one transaction or its receipt, of which several are read at once, and for one message of several calls. */
+/** The limit for one transaction or its receipt (several are read at once), and for one message of several calls. */
 const maxTransactionBytes = 8 * 1024 * 1024;
 
 /**

@@ -5,9 +5,7 @@ import { minuteMs } from '../lib/durations.ts';
 import type { Mode } from '../lib/mode.ts';
 import { selectReadStates } from './cursors.ts';
 
-/**
- * A chain of which nothing was read for this long is in trouble. Blocks arrive, and are polled, more often than this.
- */
+/** A chain is in trouble if nothing was read from it for this long. Blocks arrive, and are polled, more often. */
 export const silentMs = minuteMs;
 
 /** The chains of a mode that could not be read for a minute, and since when; queries only the database. */

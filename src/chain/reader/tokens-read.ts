@@ -5,7 +5,7 @@ import type { Reader } from './read.ts';
 import { countUntried, type Gap, noteTokens, selectGap, shortenGap } from './tokens-read-store.ts';
 import { requestReread } from './unread-store.ts';
 
-/** While so many transactions wait to be read, no more are searched for. */
+/** Once this many transactions wait to be read, no more are searched for. */
 const maxWaiting = 200;
 const passMs = 5_000;
 /** How long to wait after an endpoint did not report even one block. */

@@ -22,7 +22,7 @@ export type UnreadRow = {
 
 /** How long to wait for a transaction's calldata and other logs before the operator is told. */
 const patienceMs = 2 * minuteMs;
-/** How long the operator is told of transfers stored without it. */
+/** How long the alarm about transfers that were stored without it stays raised. */
 const alarmFor = '24 hours';
 /** How long to ask for a transaction that one endpoint reported and all deny now. */
 const soughtFor = '24 hours';
@@ -58,7 +58,7 @@ export function selectUnread(db: Database, chainId: number, limit: number): Prom
 /**
  * Ends the wait for an entry; false when a reorganisation was faster.
  *
- * @param complete if false, the operator is told of it for a day
+ * @param complete if false, an alarm names it for a day
  */
 export async function endUnread(tx: Tx, chainId: number, row: UnreadRow, complete: boolean): Promise<boolean> {
   const own = tx`
@@ -96,9 +96,10 @@ export type Reread = {
 };
 
 /**
- * Sets aside transactions of which nothing is stored for the wallet although their block was read. They have no logs,
- * as nobody has read any. Their payments to others may already be stored, because a provider can return a part of a
- * transaction. One that was stored without its calldata, and removed since, is set aside again.
+ * Sets aside transactions whose block was read although nothing of them is stored for the wallet. They are set aside
+ * without logs, because none were read. Their payments to other wallets may be stored already: a provider can return
+ * only a part of a transaction. A transaction that was stored without its calldata, and was removed since, is set aside
+ * again.
  *
  * @returns how many were set aside that were not before
  */

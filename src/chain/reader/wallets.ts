@@ -5,7 +5,7 @@ import { selectWatched, type WatchedRow } from './wallets-store.ts';
 /** The merchant for whom a wallet is watched. */
 export type Owner = { partnerId: string; accountId: string };
 
-/** How long before its transaction got its number a change can say that it was made. */
+/** A change can be dated this much earlier than its transaction got its number. */
 const usualOverlapMs = 10_000;
 const reloadMs = hourMs;
 const markEveryMs = 1_000;

@@ -8,7 +8,7 @@ import type { Account, AccountState } from './account-store.ts';
 import { exceedsFeeLimit } from './fees.ts';
 import type { RelayRow } from './store.ts';
 
-/** The operator is told of a first call in the queue that is not mined for this long. */
+/** If the first call in the queue is not mined for this long, an alarm is raised. */
 const stuckMs = 10 * minuteMs;
 const accountAlarms = ['relay-low-coin', 'relay-fees', 'relay-stuck'] as const;
 

@@ -89,8 +89,8 @@ export async function updateEnded(
 }
 
 /**
- * Ends a call for good of which no variant was mined, and that costs nothing. One that was signed, or signed again,
- * since it was read is left alone: what was asked did not concern its newest variant.
+ * Ends a call for good of which no variant was mined. It costs nothing. A call that was signed, or signed again, since
+ * it was read is left alone, because the endpoints were not asked about its newest variant.
  */
 export async function updateLost(sql: Sql, { id, hash }: Pick<RelayRow, 'id' | 'hash'>): Promise<void> {
   await sql.begin(async (tx) => {
