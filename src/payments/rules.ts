@@ -126,7 +126,7 @@ export function restMicro(dueMicro: bigint, undoubtedMicro: bigint): bigint | nu
 export const graceMs = 30 * minuteMs;
 /** At most this many partial payments count for a request; one that completes the sum is always taken. */
 const maxTransfers = 50;
-/** Dust counts only as one of this many: anybody can send it, and it must leave room for real parts. */
+/** Dust counts only among the first this many transfers: anybody can send it, and real parts must still find room. */
 const maxTransfersWithDust = 10;
 
 /** How far the clock of a block's producer may be behind ours. */

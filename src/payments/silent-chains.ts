@@ -72,9 +72,9 @@ export async function announceRemovedChains(ctx: Pick<Context, 'db' | 'chains' |
 const watches = new WeakMap<Database, { began: Date; unawaited: Unawaited }>();
 
 /**
- * Raises an alarm for each chain of which nothing was read for two minutes, and clears it when it is read again. A
- * chain that was removed from CHAINS_FILE raises one only while something waits for it. Another node may have the chain
- * in its file and read it, so how far a chain was read decides, not this node's file.
+ * Raises an alarm for each chain from which nothing was read for two minutes, and clears it when the chain is read
+ * again. A chain that was removed from CHAINS_FILE raises one only while something waits for it. Another node may have
+ * the chain in its file and read it, so how far a chain was read decides, not this node's file.
  */
 export const alarmSilentChains = (ctx: Context): Promise<void> => updateSilenceAlarms(ctx, patienceMs, patienceMs);
 

@@ -19,7 +19,7 @@ const toPerson: Record<Channel, RecipientQuota> = {
   mail: { ofPartner: 200, ofMerchant: 50 },
   phone: { ofPartner: 40, ofMerchant: 10 },
 };
-/** Messages cost the operator money: so many a day go to the customers of one merchant. */
+/** Messages cost the operator money. At most this many a day go to the customers of one merchant. */
 const maxMessages = 10_000;
 
 /** Prefixes of countries and trunks are written in many ways, or left out: the last digits are the same in all. */

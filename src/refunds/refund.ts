@@ -141,7 +141,7 @@ async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: 
 
 /**
  * Names the token as it names itself, if it was removed from CHAINS_FILE since it was paid: the merchant must send that
- * one. Without an answer its address stands for its name.
+ * one. If the token does not answer, its address is shown as its name.
  */
 async function withName(unnamed: UnnamedRefund): Promise<PreparedRefund> {
   const { chain, token } = unnamed;

@@ -84,7 +84,7 @@ export async function insertRefund(tx: Tx, scope: Scope, refund: NewRefund): Pro
   return rows.length > 0;
 }
 
-/** A transaction that is said to refund a payment. */
+/** A transaction that was reported to refund a payment. */
 export type RefundTransaction = { refundTxHash: string; state: 'sent' | 'confirmed' | 'other'; recordedAt: Date };
 
 /**

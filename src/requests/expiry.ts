@@ -1,7 +1,7 @@
 import type { Tag } from '../db/sql.ts';
 
-// Expiry is visible to every reader at once, stored or not. The conditions below say so of a request `r`, as of the
-// start of the statement; `effectiveStatus` says so of a row.
+// Every reader sees an expiry at once, stored or not. The conditions below decide this for a request `r` at the start
+// of the statement; `effectiveStatus` decides it for a row.
 
 /** True of a request `r` that nobody has paid or cancelled and whose expiry is not stored. */
 export const isWaiting = (sql: Tag) => sql`(r.proof_status = 'none' and r.status in ('requested', 'opened'))`;

@@ -26,9 +26,15 @@ const contractChecks = new AttemptLimit(contractsPerMinute, minuteMs);
 /** The share of one network, so that a stranger cannot use up the limit of everybody. */
 const contractsPerNetwork = 20;
 const contractChecksOfNetwork = new AttemptLimit(contractsPerNetwork, minuteMs);
-/** Browsers in which a wallet has signed in before have their own, of each wallet: strangers cannot use these up. */
+/**
+ * Browsers with which a wallet has signed in before have a limit of their own for each wallet, which strangers cannot
+ * use up.
+ */
 const checksOfKnown = new AttemptLimit(contractsPerNetwork, minuteMs);
-/** Together those of a partner have a limit, too: anybody can have many wallets. Beyond it they count as strangers. */
+/**
+ * All such browsers of a partner together have a limit, too, because anybody can have many wallets. Beyond it, they
+ * count as strangers.
+ */
 const checksOfKnownTogether = new AttemptLimit(contractsPerMinute, minuteMs);
 
 const signInRequest: WalletRequest = {

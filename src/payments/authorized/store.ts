@@ -141,8 +141,8 @@ export const readUntil = (tx: Tx) => tx`(select c.block_time from chain_cursors 
 const maxOfRequest = 50;
 
 /**
- * The authorizations that were submitted for a request and of which no transfer was matched yet, newest first: between
- * being read and being matched, a transfer changes no state, and pages would not show it otherwise.
+ * The authorizations that were submitted for a request and whose transfers are not matched yet, newest first. Between
+ * being read and being matched, a transfer changes no state, so pages would not show it otherwise.
  */
 export function selectUnread(tx: Tx, scope: Scope, requestId: string): Promise<AuthorizationRow[]> {
   return tx<AuthorizationRow[]>`

@@ -182,8 +182,8 @@ async function verifyLocked(
 }
 
 /**
- * When further transfers of a request became final: after those that are final already, by whatever node's clock. Their
- * order decides who brought a surplus (`surpluses`).
+ * The time at which further transfers of a request became final: always after those that are final already, whichever
+ * node's clock set their time. This order decides who brought a surplus (`surpluses`).
  */
 function afterFinals(counted: readonly TransferRow[], now: Date): Date {
   return new Date(Math.max(now.getTime(), ...counted.map(({ final_at }) => (final_at?.getTime() ?? 0) + 1)));

@@ -26,9 +26,7 @@ import {
   upsertSubmitted,
 } from './store.ts';
 
-/**
- * A transaction that somebody submitted and of which no transfer is stored yet. It proves nothing and changes no state.
- */
+/** A submitted transaction of which no transfer is stored yet. It proves nothing and changes no state. */
 export type SubmittedTransaction = {
   chainId: number;
   txHash: string;

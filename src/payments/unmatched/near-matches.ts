@@ -12,7 +12,7 @@ export type NearMatch = TransferKey & {
   reason: Reason;
   /**
    * How many other requests it may be meant for as well, at most `maxOthers`; null if the wallet has too many requests
-   * to tell. Customers are told only of 0.
+   * to tell. Customers see only payments with 0.
    */
   others: number | null;
 };

@@ -170,8 +170,9 @@ function usablePermit(ctx: Context, permit: PermitRow | null): Permit | null {
 }
 
 /**
- * The first charge after a permit was signed sets the allowance, although an earlier allowance may still suffice:
- * otherwise the permit could end unused. One that was already used does no harm, and later charges rarely need one.
+ * The permit for the first charge after it was signed. That charge sets the allowance even if an earlier allowance
+ * still suffices, because the permit could otherwise expire unused. A permit that was already used does no harm, and
+ * later charges rarely need one.
  */
 const firstPermit = (ctx: Context, { mandate, permit }: Charging): Permit | null =>
   permit && isNewPermit(mandate.charged_at, permit.signed_at) ? usablePermit(ctx, permit) : null;

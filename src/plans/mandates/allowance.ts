@@ -66,7 +66,10 @@ export async function allowanceStep(ctx: Pick<Context, 'db'>, order: AllowanceOr
   return { kind: 'permit', value, nonce, deadline, json: permitJson(domain, chain.chainId, terms), approve };
 }
 
-/** A permit was requested a while before it is submitted, or before another plan can use it too. */
+/**
+ * The earliest deadline that is accepted: a permit was requested a while before it is submitted, or before another plan
+ * uses it too.
+ */
 const minDeadline = (startsAt: Date): bigint => permitDeadline(startsAt) - BigInt(offerMs / 1000);
 const latest = (a: bigint, b: bigint) => (a > b ? a : b);
 const spendingOf = ({ token, payer, contract }: AllowanceKey) => ({ token, owner: payer, spender: contract });

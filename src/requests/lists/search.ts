@@ -33,7 +33,7 @@ const canceled = '57014';
  */
 const turns = new Turns(2, 5_000);
 
-/** A list that is searched: so many of its requests, newest first, from before an instant on. */
+/** The part of a list that is searched: this many of its requests, newest first, from before an instant on. */
 export type Searched = {
   newest: (tx: Tx, before: Date | null, limit: number) => Fragment;
   /** How many lists it consists of, each of which is read for a page. */
