@@ -10,7 +10,7 @@ const areas = { merchant: '/dashboard', partner_user: '/portal', operator: '/adm
 const keptMs = dayMs;
 const maxLength = 1000;
 
-/** What a path says once, after an act: whoever returns later has not just acted. */
+/** The parameter that a page shows once, after an act: whoever returns later has not just acted. */
 const saidOnce = 'done';
 
 /**

@@ -88,8 +88,8 @@ function differs(id: string): string {
 }
 
 /**
- * The id of the key that encrypted a value: it stands in front, behind its length. See `encrypt`. Of a large value only
- * its beginning is read.
+ * The id of the key that encrypted a value. The value begins with the id's length, and then the id: see `encrypt`. Only
+ * the beginning of a large value is read.
  */
 export const keyIdIn = (sql: Sql | Tx, bytes: Fragment): Fragment =>
   sql`encode(substring(${bytes} from 2 for get_byte(substring(${bytes} from 1 for 1), 0)), 'escape')`;

@@ -18,9 +18,9 @@ const ignore = () => {};
 const readerWaitMs = 200;
 
 /**
- * Standard output, which may fail at any time without harm: pino by itself would hang the process for ever on a full
- * disk, or as long as nobody reads a full pipe. What waits is written with the next line that finds room, and to a pipe
- * soon after it has room again.
+ * A stream to standard output that may fail at any time without harm. pino alone would hang the process for ever on a
+ * full disk, and on a full pipe for as long as nobody reads it. Lines that wait are written with the next line that
+ * finds room; to a pipe, soon after it has room again.
  */
 function standardOutput(): DestinationStream {
   // Opening the stream makes writes to a pipe return at once. Its reader may go away, as in `npm start | head`.
@@ -37,7 +37,9 @@ function standardOutput(): DestinationStream {
   return output.on('error', waitForReader);
 }
 
-/** pino's number for `warn`. What is said less urgently has a level of its own, and is limited by that. */
+/**
+ * pino's number for `warn`. Less urgent lines are not limited in number: their level decides whether they are written.
+ */
 const warnLevel = 40;
 
 /**

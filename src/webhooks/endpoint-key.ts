@@ -1,4 +1,4 @@
-/** Whose endpoint, and of which mode. */
+/** Identifies an endpoint by its partner and its mode. */
 export type EndpointId = { partner_id: string; test_mode: boolean };
 
 /** Names an endpoint within this process. */

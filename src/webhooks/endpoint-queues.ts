@@ -136,7 +136,7 @@ export class EndpointQueues {
     return this.#returned.splice(0);
   }
 
-  /** How many more may be claimed for each endpoint of which something is known. */
+  /** How many more may be claimed for each endpoint that this process knows. */
   rooms(now: number): EndpointRoom[] {
     const known: EndpointRoom[] = [];
     for (const [key, { partner_id, test_mode, waiting, posts, window, proven, usedAt }] of this.#all) {

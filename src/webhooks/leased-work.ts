@@ -15,7 +15,7 @@ const recordDelayMs = 10;
 /** How many batches are recorded at once; the second begins when this many attempts wait for the first. */
 const maxRecorders = 2;
 const minSecondBatch = 100;
-/** While so many attempts wait to be recorded, nothing is claimed. */
+/** Once this many attempts wait to be recorded, nothing more is claimed. */
 const maxUnrecorded = 2_000;
 /** At a stop, attempts in progress get this long; then they are left to the next process. */
 const graceMs = 3000;

@@ -112,7 +112,7 @@ export class Scheduler {
     return Math.max(0, maxUnproven - this.#unprovenQuick - this.#queues.count('unproven'));
   }
 
-  /** How many more may be claimed for each endpoint of which something is known. */
+  /** How many more may be claimed for each endpoint that this process knows. */
   rooms(): EndpointRoom[] {
     return this.#queues.rooms(this.#now());
   }

@@ -29,8 +29,9 @@ export class AttemptLimit {
   /** Counts one attempt; false when the subject, or those that share its counter, have used up the window. */
   take(subject: string, now: Date): boolean {
     const windowStart = now.getTime() - (now.getTime() % this.#windowMs);
-    // A call that began before the window and waited since counts in it. Were the counts restarted for such a call,
-    // and again for the next, everybody would regain their attempts. A clock that is set back further restarts them.
+    // A call that began before the window, and has waited since, counts in the window. If such a call restarted the
+    // counts, and the next call restarted them again, everybody would regain their attempts. Only a clock that is set
+    // back further restarts them.
     if (windowStart > this.#windowStart || windowStart < this.#windowStart - this.#windowMs) {
       this.#windowStart = windowStart;
       this.#counts = new Map();

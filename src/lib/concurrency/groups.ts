@@ -11,7 +11,8 @@ export type GroupOptions<Item, Answer> = {
   few: number;
   patienceMs: number;
   /**
-   * How long others come first while an owner has other work under way. After that, its work runs alone beside that.
+   * How long other owners come first while an owner has work under way. After that, its next work runs alone, beside
+   * the work under way.
    */
   maxBehindMs: number;
   /** Work that waits longer fails as unreachable. */
