@@ -317,6 +317,7 @@ create table leases (
   holder uuid not null,
   fence bigint not null,
   held_until timestamp with time zone not null,
+  wanted_at timestamp with time zone not null default now(),
   constraint leases_pkey PRIMARY KEY (name)
 );
 alter table leases enable row level security, force row level security;

@@ -68,6 +68,13 @@ export async function insertLeases(db: Database, names: string[], holder: string
     where not exists (select from leases l where l.name = wanted.name) on conflict do nothing`;
 }
 
+/** Since when processes have wanted a lease; null if that is not longer than this. */
+export async function selectWantedFor({ sql }: Database, name: string, longerMs: number): Promise<Date | null> {
+  const [row] = await sql<{ wanted_at: Date }[]>`
+    select wanted_at from leases where name = ${name} and wanted_at < now() - ${interval(longerMs)}::interval`;
+  return row?.wanted_at ?? null;
+}
+
 type LeaderRow = { name: string; holder: string; fence: string; alive: boolean; updated_at: Date | null };
 
 /** Who holds each of these leases of chains, and when the chain was last read. */

@@ -11,6 +11,7 @@ import { checkOther, checkProvider } from './check-provider.ts';
 import { selectKnownBlock } from './checkpoints-store.ts';
 import { type Comparison, forgetAfter, noteRead } from './comparison.ts';
 import { type Doubts, type Found, findTransfers, logsOfBlock } from './find.ts';
+import { findFirst } from './first-block.ts';
 import type { Lease } from './lease.ts';
 import { ProviderFault, type RpcPool, type RpcProvider } from './pool.ts';
 import type { RemovedTransfer } from './removed.ts';
@@ -102,8 +103,9 @@ async function readPass(reader: Reader, provider: RpcProvider): Promise<number> 
   const view = await readView(reader, provider);
   const cursor = reader.cursor ?? (await store.selectCursor(db, chain.chainId));
   if (!cursor) {
-    await store.insertCursor(db, chain.chainId, lease, view.head, progressOf(chain, view, view.head.number));
-    return 0;
+    const first = await findFirst(reader, provider, view.head);
+    await store.insertCursor(db, chain.chainId, lease, first, progressOf(chain, view, first.number));
+    return view.head.number - first.number;
   }
   await checkStaleHead(reader, provider, view.head);
   if (view.head.number < cursor.number && (await isJustBehind(reader, provider, view.head))) {

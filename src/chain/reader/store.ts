@@ -105,19 +105,19 @@ export async function raiseFence(db: Database, chainId: number, lease: Lease): P
   await db.sql`update chain_cursors set fence = ${lease.fence} where chain_id = ${chainId} and fence < ${lease.fence}`;
 }
 
-/** Starts reading a chain after this block. Payments from before the service knew the chain do not concern it. */
-export async function insertCursor(db: Database, chainId: number, lease: Lease, head: Header, progress: Progress) {
+/** Starts reading a chain after this block. */
+export async function insertCursor(db: Database, chainId: number, lease: Lease, first: Header, progress: Progress) {
   await db.transaction(async (tx) => {
     const started = await tx`
       insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, safe_number,
         finalized_number, updated_at)
-      values (${chainId}, ${lease.fence}, ${head.number}, ${head.hash}, ${head.time}, ${progress.head}, ${progress.final},
+      values (${chainId}, ${lease.fence}, ${first.number}, ${first.hash}, ${first.time}, ${progress.head}, ${progress.final},
         ${progress.safe}, ${progress.finalized}, now())
       on conflict (chain_id) do nothing returning chain_id`;
     // Otherwise another process has started it, perhaps long ago, and may know another block of this number.
     if (started.length === 0) return;
-    await insertBlocks(tx, chainId, [head]);
-    await insertCheckpoints(tx, chainId, [head]);
+    await insertBlocks(tx, chainId, [first]);
+    await insertCheckpoints(tx, chainId, [first]);
   });
 }
 
