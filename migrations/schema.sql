@@ -193,6 +193,17 @@ create policy service on chain_cursors for ALL to quittance_service using (true)
 grant SELECT on chain_cursors to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on chain_cursors to quittance_service;
 
+create table chain_modes (
+  chain_id bigint not null,
+  test_mode boolean not null,
+  left_at bigint,
+  constraint chain_modes_pkey PRIMARY KEY (chain_id, test_mode)
+);
+alter table chain_modes enable row level security, force row level security;
+create policy owner on chain_modes for ALL to quittance using (true) with check (true);
+create policy service on chain_modes for ALL to quittance_service using (true) with check (true);
+grant DELETE, INSERT, SELECT, UPDATE on chain_modes to quittance_service;
+
 create table collections (
   partner_id uuid not null,
   test_mode boolean not null,

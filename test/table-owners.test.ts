@@ -14,6 +14,7 @@ const owners: Record<string, string> = {
   chain_blocks: 'chain',
   chain_checkpoints: 'chain',
   chain_cursors: 'chain',
+  chain_modes: 'chain',
   collections: 'plans',
   day_counters: 'auth',
   differing_replays: 'requests',

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { poll, type Reader } from '../../src/chain/reader/read.ts';
 import { searchGaps } from '../../src/chain/reader/tokens-read.ts';
 import { readUnread } from '../../src/chain/reader/unread.ts';
+import { makeReader } from '../../src/chain/reader/watcher.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
@@ -25,11 +26,21 @@ after(() => fixtures?.stop());
 async function leads(has: 'with' | 'without', rpcUrls?: string[]): Promise<Reader> {
   const { node } = fixtures;
   const tokens = [...(has === 'with' ? node.chain.tokens : []), other];
-  const reader = await fixtures.reader(rpcUrls, { tokens });
-  const head = await headNumber(node.chain);
+  return readOn(await fixtures.reader(rpcUrls, { tokens }));
+}
+
+async function readOn(reader: Reader): Promise<Reader> {
+  const head = await headNumber(fixtures.node.chain);
   await poll(reader);
   await pollUntil(reader, async () => (await fixtures.cursor())?.number === head);
   return reader;
+}
+
+/** Another process leads, whose file has the chain in live mode. */
+async function leadsInOtherMode(): Promise<void> {
+  const { ctx, node, hooks } = fixtures;
+  const place = { chain: node.chain, testMode: false };
+  await readOn(await makeReader(ctx, place, await fixtures.lease(), hooks, new AbortController().signal));
 }
 const gap = async () =>
   (
@@ -105,4 +116,19 @@ test('a reorganisation goes back to before the token was missing → these block
   await searchGaps(back);
   await readUnread(back);
   assert.ok(await found(txHash));
+});
+
+test('the chain was in the other mode of CHAINS_FILE and is back → what was paid meanwhile is found', async () => {
+  await leads('with');
+  await leadsInOtherMode();
+  const txHash = await fixtures.pay(9_500_000n);
+  await leadsInOtherMode();
+  await leads('without');
+  const back = await leads('with');
+  assert.equal(await found(txHash), undefined);
+  await searchGaps(back);
+  await readUnread(back);
+  assert.ok(await found(txHash));
+  assert.deepEqual(await gap(), { left_at: null, back_at: null });
+  assert.equal((await fixtures.db.sql`select from chain_modes where left_at is null`).length, 1);
 });

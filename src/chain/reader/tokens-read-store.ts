@@ -12,14 +12,35 @@ const notBefore = (tx: Tx, chainId: number) =>
   tx`coalesce((select min(number) from chain_checkpoints where chain_id = ${chainId}), 0) - 1`;
 
 /**
- * Notes, for the holder of a chain's lease and before it reads, with which tokens it reads from now on.
+ * Notes in which mode a chain is read from now on. If it was read in the other one meanwhile, that counts as if all its
+ * tokens had been missing.
+ */
+async function noteMode(tx: Tx, chainId: number, testMode: boolean): Promise<void> {
+  await tx`
+    insert into chain_modes (chain_id, test_mode) values (${chainId}, ${testMode}) on conflict do nothing`;
+  await tx`
+    update chain_modes m set left_at = c.number from chain_cursors c
+    where m.chain_id = ${chainId} and m.test_mode <> ${testMode} and m.left_at is null and c.chain_id = m.chain_id`;
+  await tx`
+    with back as (
+      update chain_modes m set left_at = null from chain_modes before
+      where (m.chain_id, m.test_mode) = (${chainId}, ${testMode}) and m.left_at is not null
+        and (before.chain_id, before.test_mode) = (m.chain_id, m.test_mode)
+      returning before.left_at)
+    update tokens_read t set left_at = least(t.left_at, back.left_at), back_at = null
+    from back where t.chain_id = ${chainId}`;
+}
+
+/**
+ * Notes, for the holder of a chain's lease and before it reads, with which tokens it reads from now on, and in which
+ * mode.
  *
  * @returns the tokens that are no longer read, each with the last block that was read with it, and the gaps of tokens
  * that are read again
  */
 export function noteTokens(
   db: Database,
-  chainId: number,
+  { chainId, testMode }: { chainId: number; testMode: boolean },
   lease: Lease,
   tokens: readonly string[],
 ): Promise<{ left: { token: string; at: number }[]; gaps: Gap[] }> {
@@ -31,6 +52,7 @@ export function noteTokens(
     await tx`
       insert into tokens_read (chain_id, token_address) select ${chainId}, unnest(${[...tokens]}::text[])
       on conflict do nothing`;
+    await noteMode(tx, chainId, testMode);
     const left = await tx<{ token: string; at: string }[]>`
       update tokens_read t set left_at = coalesce(t.left_at, c.number), back_at = null from chain_cursors c
       where t.chain_id = ${chainId} and c.chain_id = t.chain_id and t.token_address <> all(${[...tokens]}::text[])
@@ -62,9 +84,10 @@ export async function shortenGap({ sql }: Database, chainId: number, gap: Gap, u
     where chain_id = ${chainId} and token_address = ${gap.token} and left_at = ${gap.after} and back_at = ${gap.to}`;
 }
 
-/** After a reorganisation: what was read with a missing token may be read again without it. */
+/** After a reorganisation: what was read with a missing token, or in a former mode, may be read again without it. */
 export async function widenGaps(tx: Tx, chainId: number, ancestor: number): Promise<void> {
   await tx`update tokens_read set left_at = ${ancestor} where chain_id = ${chainId} and left_at > ${ancestor}`;
+  await tx`update chain_modes set left_at = ${ancestor} where chain_id = ${chainId} and left_at > ${ancestor}`;
 }
 
 /** How many transactions of a chain wait to be read for the first time since they were set aside. */

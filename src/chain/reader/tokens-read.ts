@@ -11,11 +11,11 @@ const passMs = 5_000;
 /** How long to wait after an endpoint did not report even one block. */
 const restMs = minuteMs;
 
-/** Notes which tokens this leader reads, before it reads, and tells the operator what has changed. */
-export async function noteTokensRead({ db, log, chain, lease }: Reader): Promise<void> {
+/** Notes which tokens this leader reads, and in which mode, before it reads; tells the operator what has changed. */
+export async function noteTokensRead({ db, log, chain, testMode, lease }: Reader): Promise<void> {
   const { chainId } = chain;
   const tokens = chain.tokens.map(({ address }) => address);
-  const { left, gaps } = await noteTokens(db, chainId, lease, tokens);
+  const { left, gaps } = await noteTokens(db, { chainId, testMode }, lease, tokens);
   for (const { token, at } of left)
     log.warn({ chain: chainId, token, block: at }, 'CHAINS_FILE lacks a token: payments in it after this block wait');
   for (const { token, after, to } of gaps)
