@@ -3,8 +3,10 @@ import { after, before, test } from 'node:test';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
+import { matchTogether } from '../../src/payments/batches/match.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { verifyFinal } from '../../src/payments/proof/verify.ts';
+import type { TransferRow } from '../../src/payments/transfers.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
@@ -161,6 +163,38 @@ test('a request that somebody holds → the others are verified meanwhile, and i
     for (const one of paid) await assertVerified(one);
     await readUpTo(database.db, chain.chainId, recent);
   }
+});
+
+test('a payment completes a request while somebody holds its earlier part → it is not decided without that part, and pays', async () => {
+  const payee = await newPayee();
+  const request = await ask(payee);
+  const cents = 5_000n; // too little for the rest to be asked for, if it were all that had come
+  const value = (BigInt(request.usdc_micro) - cents).toString();
+  const [part = ''] = await store(database.db, chain, payee, [{ blockNumber: recent, value, request }]);
+  assert.equal(await matchPending(ctx), 1);
+  await store(database.db, chain, payee, [{ blockNumber: recent, value: cents.toString(), request }]);
+  await database.db.transaction(async (tx) => {
+    await tx`select from transfers where tx_hash = ${part} for update`;
+    assert.equal(await matchPending(ctx), 0);
+  });
+  assert.equal(await matchPending(ctx), 1);
+  assert.equal((await proofOf(request)).status, 'attached');
+});
+
+test('a payment is mined again in another block after it was read → nothing is decided by what was known of the first block', async () => {
+  const payee = await newPayee();
+  const request = await ask(payee);
+  const [txHash = ''] = await store(database.db, chain, payee, [
+    { blockNumber: final, value: request.usdc_micro, request },
+  ]);
+  const rows = await database.db.sql<TransferRow[]>`select * from transfers where tx_hash = ${txHash}`;
+  const match = () => matchTogether(ctx, chain, rows, new Set(rows), new Set());
+  await database.db.sql`update transfers set block_hash = ${`0x${'b'.repeat(64)}`} where tx_hash = ${txHash}`;
+  assert.deepEqual(await match(), []);
+  assert.equal((await proofOf(request)).status, 'none');
+  await database.db.sql`update transfers set block_hash = ${rows[0]?.block_hash ?? ''} where tx_hash = ${txHash}`;
+  assert.deepEqual(await match(), [...rows]);
+  await assertVerified({ request, txHash });
 });
 
 /** Several payments of two requests of one merchant, as fractions of what is due, in the order of the chain. */
