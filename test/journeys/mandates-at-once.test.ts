@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
+import { endPlan, type PlanOf } from '../../src/plans/change.ts';
+import { changeTerms } from '../../src/plans/terms.ts';
 import { type AgreeFixtures, agreeFixtures } from '../support/payments/agree-fixtures.ts';
 import { until } from '../support/until.ts';
 
@@ -22,8 +25,8 @@ async function readyToAgree(plan: Awaited<ReturnType<typeof of.plan>>, payer: Pa
   return () => of.post(plan, 'agree', fields);
 }
 
-/** Posts these in this order, each once the one before it has been checked and waits to be stored. */
-async function atOnce({ address }: Payer, posts: Post[]) {
+/** Posts these in this order, each once the one before it has been checked and waits to be stored; and then `meanwhile`. */
+async function atOnce({ address }: Payer, posts: Post[], meanwhile = async () => {}) {
   const name = `mandates ${of.chain.chainId} ${of.token} ${address} ${of.contract}`;
   const waiting = async () => {
     const [row] = await of.db.sql<{ count: number }[]>`
@@ -38,6 +41,7 @@ async function atOnce({ address }: Payer, posts: Post[]) {
       answers.push(post());
       await until(async () => (await waiting()) === answers.length, 'it waits for the payer');
     }
+    await meanwhile();
     return { answers };
   });
   return (await Promise.all(answers)).map(({ done, fault }) => done ?? fault);
@@ -64,4 +68,29 @@ test('A wallet allows more for one plan and agrees to another at once → what c
   const agree = await readyToAgree(two, payer);
   assert.deepEqual(await atOnce(payer, [agree, () => of.post(one, 'raise', fields)]), ['agreed', 'allowance_changed']);
   assert.equal((await of.mandateOf(one)).allowed_charges, 12, 'as before');
+});
+
+test('The merchant changes or ends the plan while an agreement is checked → it was to other terms, and is not stored', async () => {
+  const { ctx, scope } = of;
+  const lower = {
+    fiatInt: 900,
+    collect: 'automatic',
+    capFiatInt: 1000,
+    reservePercent: 3,
+    afterPastDue: 'link',
+  } as const;
+  const changes: ((plan: PlanOf) => Promise<unknown>)[] = [
+    (plan) => changeTerms(ctx, theService, plan, lower, 'USD'),
+    (plan) => endPlan(ctx, theService, plan),
+  ];
+  for (const change of changes) {
+    const plan = await of.plan();
+    const payer = await of.payer(500_000_000n);
+    const agree = await readyToAgree(plan, payer);
+    const work = async () => {
+      assert.equal(await change({ scope, accountId: plan.account_id, id: plan.id }), true);
+    };
+    assert.deepEqual(await atOnce(payer, [agree], work), ['stale']);
+    assert.equal((await of.mandatesOf(plan)).length, 0);
+  }
 });
