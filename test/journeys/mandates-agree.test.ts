@@ -213,6 +213,19 @@ test('With a second plan of the same payer the allowance is for the sum; without
   assert.deepEqual((await fixtures.agreeByPage(second, payer, '3')).step, { status: 200, step: 'enough' });
 });
 
+test('The payer has stopped another plan, or pays others elsewhere → the allowance that is asked for leaves them out', async () => {
+  const payer = await fixtures.payer(500_000_000n);
+  const others = [await fixtures.plan(), await fixtures.plan(), await fixtures.plan()] as const;
+  for (const plan of others) assert.equal((await fixtures.agreeByPage(plan, payer)).answer.done, 'agreed');
+  const [stopped, elsewhere, otherwise] = others;
+  await fixtures.post(stopped, 'stop', {});
+  await fixtures.db.sql`update mandates set chain_id = 1 where plan_id = ${elsewhere.id}`;
+  await fixtures.db.sql`update mandates set token_address = ${payer.address} where plan_id = ${otherwise.id}`;
+  await fixtures.db.sql`delete from permits where payer = ${payer.address}`;
+  const { step } = await fixtures.agreeByPage(await fixtures.plan({ fiatInt: 500 }), payer);
+  assert.equal(step.value, String(12n * 5_010_000n));
+});
+
 test('A permit with another sum, nonce or deadline than asked for, or of another key → refused', async () => {
   const plan = await fixtures.plan();
   const payer = await fixtures.payer(500_000_000n);

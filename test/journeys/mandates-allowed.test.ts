@@ -59,6 +59,7 @@ test('One charge was allowed, and the wallet has another plan → a second one i
   const step = await of.post(one, 'raise-step', signed);
   assert.equal(step.value, String(2n * 12_010_000n + 12n * 13_010_000n));
   assert.equal((await of.post(one, 'raise', { ...signed, ...(await of.permit(payer, step)) })).done, 'raised');
+  assert.equal((await of.mandateOf(one)).allowed_charges, 3, 'beside the one that was taken');
   await of.forward(2 * dayMs);
   await turn();
   assert.deepEqual(await statesOf(one), [
