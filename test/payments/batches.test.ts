@@ -249,6 +249,10 @@ const sequences: { of: 0 | 1; part: 'all' | 'half' | 'dust' | 'double'; at: numb
     { of: 1, part: 'half', at: recent },
   ],
   [
+    { of: 0, part: 'half', at: recent },
+    { of: 0, part: 'all', at: recent },
+  ],
+  [
     { of: 1, part: 'dust', at: final },
     { of: 1, part: 'dust', at: recent },
     { of: 1, part: 'all', at: recent },
