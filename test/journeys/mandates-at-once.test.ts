@@ -94,3 +94,17 @@ test('The merchant changes or ends the plan while an agreement is checked → it
     assert.equal((await of.mandatesOf(plan)).length, 0);
   }
 });
+
+test('The customer stops while more charges are allowed → nothing is allowed, and the permit for them is not kept', async () => {
+  const plan = await of.plan();
+  const payer = await of.payer(500_000_000n);
+  assert.equal((await of.agreeByPage(plan, payer)).answer.done, 'agreed');
+  const permit = () => of.db.sql`select value from permits where payer = ${payer.address}`;
+  const before = await permit();
+  const signed = await of.signRaise(plan, payer, '24');
+  const fields = { ...signed, ...(await of.permit(payer, await of.post(plan, 'raise-step', signed))) };
+  const stop = async () => void (await of.post(plan, 'stop', {}));
+  assert.deepEqual(await atOnce(payer, [() => of.post(plan, 'raise', fields)], stop), ['none']);
+  assert.deepEqual([(await of.mandateOf(plan)).state, (await of.mandateOf(plan)).allowed_charges], ['stopped', 12]);
+  assert.deepEqual(await permit(), before);
+});
