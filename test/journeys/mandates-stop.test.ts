@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { encodeFunctionData } from 'viem';
 import { theService } from '../../src/audit/write.ts';
+import { recurringAbi } from '../../src/chain/recurring/contract.ts';
 import { readMandateStatus } from '../../src/chain/recurring/state.ts';
 import { connectRpc, type Hex } from '../../src/chain/rpc.ts';
 import { walletJson } from '../../src/chain/typed-data.ts';
@@ -236,6 +238,30 @@ test('A node that does not know the network, or has no key, leaves a revocation 
   const { revoke_due_at: dueAt } = await fixtures.mandateOf(plan);
   assert.ok(dueAt !== null && dueAt > ctx.clock.now(), 'not at once, since nothing changes so soon');
   await fixtures.forward(dueAt.getTime() - ctx.clock.now().getTime());
+  await revoke();
+  assert.equal(await onChain(plan), true);
+});
+
+test('One of two endpoints claims that an agreement is revoked already → it is revoked all the same', async () => {
+  const { plan } = await agreed();
+  await fixtures.post(plan, 'stop', {});
+  const { chain, ctx } = fixtures;
+  const liar = await fakeProvider(chain.rpcUrls[0] ?? '');
+  const hash: Hex = `0x${(await fixtures.mandateOf(plan)).hash.toString('hex')}`;
+  const asked = encodeFunctionData({ abi: recurringAbi, functionName: 'statusOf', args: [hash] });
+  liar.fake.lie = async ({ method, params: [call] }) =>
+    method === 'eth_call' && (call as { data: Hex }).data === asked
+      ? { result: `0x${'0'.repeat(127)}1` } // never charged, and revoked
+      : null;
+  try {
+    const both = { ...chain, rpcUrls: [liar.url, ...chain.rpcUrls] };
+    await revokeStopped({ ...ctx, chains: { ...ctx.chains, test: [both] } }, running);
+  } finally {
+    await liar.stop();
+  }
+  const { revoked_at: revokedAt, revoke_relay_id: relayId } = await fixtures.mandateOf(plan);
+  assert.deepEqual([revokedAt, relayId !== null], [null, true], 'its call is sent');
+  await fixtures.forward(16_000);
   await revoke();
   assert.equal(await onChain(plan), true);
 });
