@@ -313,6 +313,52 @@ test('A part is paid by link while the charge is simulated → the whole is not 
   assert.equal(sum?.value, request.usdc_micro);
 });
 
+test('The whole is paid by link while the charge is simulated, and read but not matched → it is not charged as well', async () => {
+  const [plan] = (await duePlans(1)) as [PlanRow];
+  const [request] = await of.requests(plan);
+  assert.ok(request);
+  let isPaid = false;
+  provider.fake.lie = async ({ method }) => {
+    if (method !== 'eth_estimateGas' || isPaid) return null;
+    isPaid = true;
+    const { wallet_address: to, reference, usdc_micro: due } = request;
+    await of.node.pay({ from: of.node.wallet(), to, usdcMicro: BigInt(due), reference });
+    await of.caughtUp();
+    return null;
+  };
+  assert.equal(await collectDue(of.ctx, of.chain, running), 0);
+  assert.ok(isPaid);
+  assert.equal((await of.db.sql`select from relay_transactions where subject_id = ${request.id}`).length, 0);
+  await matchPending(of.ctx);
+  await of.forward(61_000);
+  await of.collect();
+  assert.deepEqual(await statesOf([plan]), [['waiting', 'payment_seen']]);
+});
+
+test('The customer stops while the charge is about to be stored → it waits for that, and nothing is charged afterwards', async () => {
+  const [plan] = (await duePlans(1)) as [PlanRow];
+  const [request] = await of.requests(plan);
+  assert.ok(request);
+  const { collecting } = await of.db.transaction(async (tx) => {
+    await tx`
+      update mandates set state = 'stopped', ended_at = now(), end_reason = 'stopped_by_customer'
+      where plan_id = ${plan.id}`;
+    let isOver = false;
+    const collecting = collectDue(of.ctx, of.chain, running).finally(() => {
+      isOver = true;
+    });
+    const isWaiting = async () => {
+      const waiting = await of.owner`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length > 0;
+    };
+    await until(async () => isOver || (await isWaiting()), 'the charge waits, or was stored');
+    return { collecting };
+  });
+  assert.equal(await collecting, 0);
+  assert.equal((await of.db.sql`select from relay_transactions where subject_id = ${request.id}`).length, 0);
+});
+
 test('Two nodes take the charges of two partners at once → each is sent once, by one of them', async () => {
   const [party, other] = [await newParty(), await newParty()];
   const plans = [...(await duePlans(8, undefined, party)), ...(await duePlans(4, undefined, other))];
