@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
+import { resetOnboarding } from '../../src/onboarding/reset.ts';
 import { changes, type Situation } from '../support/api/changed.ts';
 import { type Answer, type Api, startApi, withinOneMinute } from '../support/api/client.ts';
 import { makeKey, makeMerchant, randomAddress } from '../support/fixtures.ts';
@@ -82,6 +84,36 @@ for (const chains of [null, [31337], [31337, 1]]) {
     assert.deepEqual([rows.length, rows[0]?.wallet_chain_ids], [2, chains]);
     const shown = (await one.test.api.call('GET', `/api/v1/requests/${second.json.request_id}`, { key })).json;
     assert.deepEqual(shown, second.json, 'shown as it is read');
+  });
+}
+
+for (const isRemembered of [true, false]) {
+  const who = isRemembered ? 'a merchant remembered' : 'a merchant';
+  test(`${who}, and a reset while it is created for → the create waits for that, and asks for nothing at the wallet that was given up`, async () => {
+    const situation = await remembered();
+    const { one, merchant } = situation;
+    const { scope } = one.test;
+    const key = isRemembered ? situation.key : (await makeKey(api.db, scope)).key;
+    const waiting = (count: number) =>
+      until(async () => {
+        const rows = await api.owner`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return rows.length === count;
+      }, `${count} wait for a lock`);
+    const { reset, created } = await api.db.transaction(async (tx) => {
+      // The reset has locked wallet and merchant, and waits for this.
+      await tx`select from requests where account_id = ${merchant.id} for update`;
+      const reset = resetOnboarding(api.ctx, theService, scope, merchant.id);
+      await waiting(1);
+      const created = create({ ...situation, key });
+      await waiting(2);
+      return { reset, created };
+    });
+    assert.equal(await reset, true);
+    const answer = await created;
+    assert.deepEqual([answer.status, answer.json.error], [400, 'merchant_onboarding_incomplete'], answer.text);
+    const open = await api.db.sql`select from requests where account_id = ${merchant.id} and status <> 'voided'`;
+    assert.equal(open.length, 0);
   });
 }
 
