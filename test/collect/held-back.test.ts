@@ -176,6 +176,30 @@ test('A payment that a reorganisation removed holds a charge back, for an hour a
   assert.equal(await of.balance(payer.address), 100_000_000n - usdcMicro);
 });
 
+test('A payment that its customer has signed is relayed, or mined and not read yet → is not charged as well; once it has failed, it is', async () => {
+  const { plan, payer } = await agreed();
+  await chargeDue(of.ctx, running);
+  const { id } = await requestOf(plan);
+  const { partnerId, testMode } = of.scope;
+  const { chainId } = of.chain;
+  await of.db.sql`
+    insert into relay_transactions (partner_id, test_mode, id, chain_id, from_address, nonce, to_address, data, gas,
+      purpose, subject_id, account_id, day, fee_wei)
+    values (${partnerId}, ${testMode}, ${id}, ${chainId}, ${payer.address}, 0, ${of.token}, '', 1, 'authorization', ${id},
+      ${of.merchant.id}, now(), 1)`;
+  for (const state of ['allotted', 'sent', 'mined']) {
+    await of.db.sql`
+      update relay_transactions set state = ${state}, hash = ${state === 'allotted' ? null : '0x1'} where id = ${id}`;
+    await of.db.sql`update collections set due_at = ${of.clock.now()} where request_id = ${id}`;
+    await collectDue(of.ctx, of.chain, running);
+    assert.deepEqual(await stateOf(plan), ['waiting', 'payment_seen'], state);
+  }
+  await of.db.sql`update relay_transactions set state = 'reverted', ended_at = now() where id = ${id}`;
+  await of.db.sql`update collections set due_at = ${of.clock.now()} where request_id = ${id}`;
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null]);
+});
+
 test('A payment that was reported and not mined holds a charge back, for a day at most', async () => {
   const { plan } = await agreed();
   await chargeDue(of.ctx, running);
