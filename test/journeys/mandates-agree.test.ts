@@ -305,9 +305,11 @@ test('A plan that is paid by link, has ended, or whose merchant is disabled offe
   assert.equal((await asked(byLink)).fault, 'none');
   assert.match((await fixtures.open(byLink)).html, /You pay each charge by link/);
   const off = await fixtures.plan();
+  const { signed } = await fixtures.sign(off, payer);
   await fixtures.db.sql`update merchants set disabled_by_partner = true where id = ${fixtures.merchant.id}`;
   assert.equal((await asked(off)).fault, 'none');
   assert.match((await fixtures.open(off)).html, /You cannot agree right now/);
+  assert.equal((await fixtures.post(off, 'agree', signed)).fault, 'stale', 'nor to what was offered before');
   await fixtures.db.sql`update merchants set disabled_by_partner = false where id = ${fixtures.merchant.id}`;
   assert.ok((await asked(off)).offer);
 });
