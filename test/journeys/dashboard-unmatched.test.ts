@@ -266,6 +266,9 @@ test('payments of another merchant, partner or mode → cannot be seen, attached
     409,
     'nor to their requests',
   );
+  // Their wallet may have been this merchant's before.
+  await fixtures.db.sql`update requests set wallet_address = ${fixtures.merchant.wallet} where id = ${theirs.id}`;
+  assert.equal((await fixtures.visitor.send(page, '/attach', { request: theirs.id })).status, 409);
   assert.equal((await fixtures.read(theirs)).proof_status, 'none');
   assert.equal(own.status, 200);
   assert.ok((await fixtures.visitor.open('/dashboard/unmatched.csv')).html.includes(txHash));
