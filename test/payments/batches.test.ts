@@ -197,6 +197,35 @@ test('a payment is mined again in another block after it was read → nothing is
   await assertVerified({ request, txHash });
 });
 
+test('the chain is read back, or a payment mined again elsewhere, after it was found final → it is not verified by what was known before', async () => {
+  const changes: ((txHash: string) => Promise<unknown>)[] = [
+    () => readUpTo(database.db, chain.chainId, recent),
+    (txHash) => database.db.sql`update transfers set block_hash = ${`0x${'b'.repeat(64)}`} where tx_hash = ${txHash}`,
+  ];
+  for (const change of changes) {
+    await readUpTo(database.db, chain.chainId, recent);
+    const payee = await newPayee();
+    const request = await ask(payee);
+    const payments = [{ blockNumber: recent, value: request.usdc_micro, request }];
+    const [txHash = ''] = await store(database.db, chain, payee, payments);
+    const [stored] = await database.db.sql<{ block_hash: string }[]>`
+      select block_hash from transfers where tx_hash = ${txHash}`;
+    await matchPending(ctx);
+    await readUpTo(database.db, chain.chainId, recent + 10);
+    const transaction: typeof ctx.db.transaction = async (work) => {
+      await change(txHash);
+      return ctx.db.transaction(work);
+    };
+    await verifyFinal({ ...ctx, db: { ...ctx.db, transaction } });
+    assert.equal((await proofOf(request)).status, 'attached');
+    await readUpTo(database.db, chain.chainId, recent + 10);
+    await database.db.sql`update transfers set block_hash = ${stored?.block_hash ?? ''} where tx_hash = ${txHash}`;
+    await verifyFinal(ctx);
+    await assertVerified({ request, txHash });
+  }
+  await readUpTo(database.db, chain.chainId, recent);
+});
+
 /** Several payments of two requests of one merchant, as fractions of what is due, in the order of the chain. */
 test('more partial payments than a pass takes one by one → a request paid meanwhile comes in the next pass, before the rest', async () => {
   const value = '20000';
