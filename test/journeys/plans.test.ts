@@ -323,6 +323,24 @@ test('A plan that is paused while its charge is in progress is charged before th
   assert.equal(await turnAt(app.ctx, `${day}T01:00:00.000Z`), 0);
 });
 
+test('A plan is paused or ended just after its charge has failed → it stays so, and the failure makes it due no more', async () => {
+  for (const [act, state] of [[pausePlan, 'paused'] as const, [endPlan, 'ended'] as const]) {
+    const { scope, merchant } = await shop();
+    const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-05-01' });
+    await app.db.sql`update merchants set disabled_by_partner = true where id = ${merchant.id}`;
+    const { db } = app.ctx;
+    let transactions = 0;
+    const scoped: typeof db.scoped = async (whose, work) => {
+      // The first makes the charge, the second stores why it failed.
+      if (++transactions === 2) await act(app.ctx, theService, { scope, accountId: merchant.id, id: plan.id });
+      return db.scoped(whose, work);
+    };
+    assert.equal(await turnAt({ ...app.ctx, db: { ...db, scoped } }, '2027-05-01T00:00:00.000Z'), 0);
+    const { plan: row } = await planOf(app.ctx, plan);
+    assert.deepEqual([transactions, row.state, row.due_at, row.failure], [2, state, null, null]);
+  }
+});
+
 test('The customer is mailed the pay link of each charge, once, in the plan’s language and the partner’s branding', async () => {
   const { scope, merchant, partner } = await shop();
   await app.db.sql`update partners set accent = '#aa0055' where id = ${partner.id}`;
