@@ -1,12 +1,15 @@
 import { type ErrorCode, errors, refuseFields } from '../errors.ts';
 
-/** Errors that any call can return. */
+/** Errors that any call can return, also those of its HTTP. */
 const ofEveryCall = [
+  'malformed_http',
   'unauthorized',
   'insufficient_scope',
   'partner_disabled',
   'not_found',
+  'request_timeout',
   'rate_limited',
+  'headers_too_large',
   'internal_error',
   'unavailable',
 ] as const satisfies ErrorCode[];
@@ -26,10 +29,12 @@ const titles: Record<number, string> = {
   401: 'The key is missing or not valid.',
   403: 'The key does not permit this.',
   404: 'Nothing was found with this key.',
+  408: 'The call took too long to arrive.',
   409: 'The call conflicts with what is stored.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   429: 'Too many calls within a minute.',
+  431: 'The URL and the headers are too large.',
   500: 'Something failed on our side.',
   503: 'The service cannot respond right now.',
 };
@@ -37,7 +42,9 @@ const titles: Record<number, string> = {
 const schema = { $ref: '#/components/schemas/Error' };
 
 /**
- * The responses of an operation for its errors, by status, each error with an example.
+ * The responses of an operation for its errors, by status, each error with an example. Every status has an entry of its
+ * own: some generators of clients write a range such as `4XX` into their code as if it were a number, and cannot tell a
+ * success from an error beside a `default`.
  *
  * @param own the errors that it can return beside those of every call
  * @param held the example for `request` of `cannot_cancel`

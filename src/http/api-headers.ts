@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
 
-type Header = { description: string; required?: true; schema: Record<string, unknown> };
+type Header = { description: string; required: true; schema: Record<string, unknown> };
 
 /** Headers that every response has, with one value for all: nothing is cached, and its type is not guessed. */
 export const fixedHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
@@ -36,18 +36,14 @@ export const describedHeaders = {
     required: true,
     schema: { type: 'string', const: 'Bearer' },
   },
-  allow: {
-    description: 'With `method_not_allowed`: the methods that the address supports.',
-    schema: { type: 'string' },
-  },
 } satisfies Record<string, Header>;
 
 type Name = keyof typeof describedHeaders;
 
 const ofEveryResponse: Name[] = ['x-request-id', 'cache-control', 'x-content-type-options'];
-const ofStatus: Record<string, Name[]> = { '401': ['www-authenticate'], '4XX': ['allow'] };
+const ofStatus: Record<string, Name[]> = { '401': ['www-authenticate'] };
 
-/** The headers of a response, by its status (or `4XX`, `5XX`), as references. */
+/** The headers of a response, by its status, as references. */
 export function headersOf(status: string): Record<string, { $ref: string }> {
   const names = [...ofEveryResponse, ...(ofStatus[status] ?? [])];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

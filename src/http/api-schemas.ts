@@ -1,4 +1,5 @@
-import { type ErrorCode, errors } from '../errors.ts';
+import type { ErrorCode } from '../errors.ts';
+import { ErrorBody } from '../lib/contract.ts';
 import { errorResponses } from './api-errors.ts';
 import { headersOf } from './api-headers.ts';
 
@@ -21,6 +22,7 @@ export function completeDocument<T extends object>(generated: T): T {
   const found: Json = {};
   const held = document.paths['/api/v1/requests/{request_id}']?.get?.responses['200']?.content['application/json'];
   const named = withReferences(document, found) as T & ApiDocument;
+  withReferences(ErrorBody, found);
   // The shape of errors is defined in `lib`, which cannot refer to the shape of a request.
   const fields = (found.Error as { properties?: Json } | undefined)?.properties;
   if (fields) fields.request = { $ref: '#/components/schemas/PaymentRequest', description: 'With cannot_cancel.' };
@@ -56,22 +58,13 @@ function withReferences(value: unknown, found: Json): unknown {
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** The example of a failure that is listed under no status of its own. */
-const failure = { ok: false, error: 'internal_error', message: errors.internal_error[1] };
-
-const done: Record<string, string> = {
-  '200': 'Done.',
-  '201': 'Created.',
-  '4XX': 'Any other refusal.',
-  '5XX': 'Any other failure on our side.',
-};
+const done: Record<string, string> = { '200': 'Done.', '201': 'Created.' };
 
 function describe(operation: Operation, held: object): void {
   const own = operation['x-errors'] ?? [];
   delete operation['x-errors'];
   for (const [status, response] of Object.entries(operation.responses)) {
     const isReplay = status === '200' && '201' in operation.responses;
-    if (status === '5XX') response.content['application/json'].example = failure;
     response.description = isReplay ? 'Already created by an earlier call.' : (done[status] ?? '');
   }
   Object.assign(operation.responses, errorResponses(own, held));

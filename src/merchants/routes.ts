@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { addApiRoute, listAnswer, requireNoFaults } from '../auth/api-route.ts';
 import type { Context } from '../context.ts';
 import { refuseMerchant } from '../errors.ts';
-import { ErrorBody, Uuid } from '../lib/contract.ts';
+import { Uuid } from '../lib/contract.ts';
 import { CreateMerchant, MerchantList, MerchantObject, MerchantQuery } from './contract.ts';
 import { createMerchant } from './create.ts';
 import { type CreateMerchantFacts, merchantCreateFacts } from './create-facts-store.ts';
@@ -34,7 +34,7 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
         'wrong, create another merchant. If you named a wallet_address, first restart the onboarding of the wrong one in ' +
         'the portal, which releases it.',
       body: CreateMerchant,
-      response: { 201: MerchantObject, 200: MerchantObject, '4xx': ErrorBody, '5xx': ErrorBody },
+      response: { 201: MerchantObject, 200: MerchantObject },
     },
     facts: (sql, { body }) => ({ columns: merchantCreateFacts(sql, body) }),
     handle: async (call) => {
@@ -57,7 +57,7 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
       summary: 'Read a merchant',
       description: 'While onboarding is incomplete, each read returns a fresh onboarding_url, valid for seven days.',
       params: Type.Object({ account_id: Uuid }),
-      response: { 200: MerchantObject, '4xx': ErrorBody, '5xx': ErrorBody },
+      response: { 200: MerchantObject },
     },
     handle: async ({ caller, params: { account_id: id = '' } }) => {
       const row = await readMerchant(ctx, caller.scope, id);
@@ -80,7 +80,7 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
       summary: 'List merchants',
       description: 'Oldest first.',
       querystring: MerchantQuery,
-      response: { 200: MerchantList, '4xx': ErrorBody, '5xx': ErrorBody },
+      response: { 200: MerchantList },
     },
     handle: async ({ caller, query, faults }) => {
       requireNoFaults(faults);

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { addApiRoute, listAnswer, requireNoFaults } from '../auth/api-route.ts';
 import type { Context } from '../context.ts';
 import { refuseMerchant } from '../errors.ts';
-import { ErrorBody, Uuid } from '../lib/contract.ts';
+import { Uuid } from '../lib/contract.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { Assumptions, type GateFacts } from './assumptions.ts';
 import { cancelRequest } from './cancel.ts';
@@ -55,7 +55,7 @@ function createRoute(app: FastifyInstance, ctx: Context): void {
         'Requests an amount in the merchant’s currency. With an idempotency_key, a repeated call returns the same ' +
         'request (200, idempotent_replay: true) whatever its other fields are, including customer details.',
       body: CreateRequest,
-      response: { 201: RequestObject, 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
+      response: { 201: RequestObject, 200: RequestObject },
     },
     facts: (sql, call) => assumptions.facts(ctx, sql, call),
     handle: async (call) => {
@@ -80,7 +80,7 @@ function readRoute(app: FastifyInstance, ctx: Context): void {
       summary: 'Read a payment request',
       description: 'In its current state. To follow several requests, receive events or read the list instead.',
       params,
-      response: { 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
+      response: { 200: RequestObject },
     },
     handle: async ({ caller, params: { request_id: id = '' } }) => {
       return { status: 200, json: renderRequest(ctx, await readRequest(ctx.db, caller.scope, id)) };
@@ -105,7 +105,7 @@ function listRoute(app: FastifyInstance, ctx: Context): void {
         'Oldest first. To follow new requests, pass the last created_at you saw as since. No request is ever missed, ' +
         'however many are created meanwhile. Poll this list rather than each request.',
       querystring: RequestQuery,
-      response: { 200: RequestList, '4xx': ErrorBody, '5xx': ErrorBody },
+      response: { 200: RequestList },
     },
     handle: async ({ caller, query, faults }) => {
       const read = readListQuery(query);
@@ -134,7 +134,7 @@ function cancelRoute(app: FastifyInstance, ctx: Context): void {
       description:
         'Possible only before the pay page is opened or a payment is seen, and not while an automatic charge is on its way. Otherwise 409 cannot_cancel with the request.',
       params,
-      response: { 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
+      response: { 200: RequestObject },
     },
     handle: async ({ caller: { scope }, actor, params: { request_id = '' } }) => {
       const row = await cancelRequest(ctx, actor, scope, request_id);

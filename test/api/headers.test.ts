@@ -38,7 +38,6 @@ test('GET /openapi.json › it describes exactly the headers that responses have
     [401, { ...post, headers: { 'content-type': 'application/json' }, body }],
     [403, { ...post, headers: { ...json, authorization: `Bearer ${reader}` }, body }],
     [404, { ...post, body: JSON.stringify({ account_id: randomUUID(), fiat_amount_int: 1 }) }],
-    [405, { headers: json }],
     [413, { ...post, body: JSON.stringify({ memo: 'x'.repeat(130 * 1024) }) }],
     [415, { ...post, headers: { authorization: `Bearer ${key}`, 'content-type': 'text/plain' }, body }],
     [431, { ...post, headers: { ...json, 'x-long': 'x'.repeat(17 * 1024) }, body }],
@@ -49,8 +48,7 @@ test('GET /openapi.json › it describes exactly the headers that responses have
     const answer = await fetch(app.url + path, call);
     await answer.arrayBuffer();
     assert.equal(answer.status, status);
-    assert.equal(answer.headers.get('allow'), status === 405 ? 'POST' : null);
-    const described = Object.entries((responses[status] ?? responses['4XX'])?.headers ?? {});
+    const described = Object.entries(responses[status]?.headers ?? {});
     const names = [...answer.headers.keys()].filter((name) => !ofTransport.includes(name));
     const unknown = names.filter((name) => !described.some(([known]) => known === name));
     assert.deepEqual(unknown, [], `${status}: headers that the document does not have`);
