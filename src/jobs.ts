@@ -195,8 +195,17 @@ function fundingLoop({ fundRelayer }: Sandbox): Loop {
   return { name: 'fund the sandbox’s relayer', everyMs: minuteMs, run: fundRelayer };
 }
 
-/** Runs all loops until the signal aborts. Resolves when the last one has ended its run. */
-export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualPollMs): Promise<void> {
+/**
+ * Runs all loops until the signal aborts. Resolves when the last one has ended its run.
+ *
+ * @param deliveries the connections of deliveries: while many loops wait for one locked table, they hold all of theirs
+ */
+export async function runJobs(
+  ctx: Context,
+  signal: AbortSignal,
+  pollMs = usualPollMs,
+  deliveries = ctx.db,
+): Promise<void> {
   const sources = rateSources(ctx.config.rateProviders);
   const refresh: Loop = { name: 'refresh rates', everyMs: refreshPeriodMs, run: () => refreshIfDue(ctx, sources) };
   const gateway = ctx.config.phoneGateway && openGateway(ctx.config.phoneGateway);
@@ -230,7 +239,7 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
     ...mine.map((loop) => repeat(ctx, loop, poller, signal)),
     pollQueues(ctx, queues, poller, pollMs, signal),
     startWatching(ctx, { onRemoved: onRemoved(ctx) }, signal),
-    startDelivering(ctx, signal, createDeliveryDeps(ctx), pollMs),
+    startDelivering({ ...ctx, db: deliveries }, signal, createDeliveryDeps(ctx), pollMs),
   ]);
   stopListening();
   await gateway?.close();

@@ -82,7 +82,7 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     void clock.follow(pools.loops.sql, log, unfollow.signal);
     // Behind a pooler, the server's connections are the pooler's. The embedded database does not move.
     if (config.databaseUrl && access.session === null)
-      void followAddress([pools.api, pools.pages, pools.loops], access.service, log, unfollow.signal);
+      void followAddress([pools.api, pools.pages, pools.loops, pools.deliveries], access.service, log, unfollow.signal);
     stops.push(async () => unfollow.abort());
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
     const sandbox = await loadSandbox(config);
@@ -113,8 +113,8 @@ function addReader(config: Config, database: Database, connections: Connections,
 }
 
 /** Logs slow statements. The line is part of the call's trail, so a line of the server's log leads to the call. */
-function logSlowStatements({ api, pages, loops }: Pools, log: Logger): void {
-  for (const pool of [api, pages, loops].flatMap(({ pools }) => pools))
+function logSlowStatements({ api, pages, loops, deliveries }: Pools, log: Logger): void {
+  for (const pool of [api, pages, loops, deliveries].flatMap(({ pools }) => pools))
     pool.onSlow = (slow) => log.warn(slow, 'a statement was slow');
 }
 
