@@ -54,19 +54,24 @@ export async function findCustomer(
 }
 
 /**
- * The requests of a customer, up to one more than are erased at once. A charge leads to its plan, and a plan to all of
- * its charges: those made after its mails were stopped lack the customer's address.
+ * The requests of a customer, at most `limit`. A charge leads to its plan, and a plan to all of its charges: those made
+ * after its mails were stopped lack the customer's address.
  */
-async function requestsOf(sql: Sql | Tx, key: CustomerKey, plans: CustomerPlan[]): Promise<CustomerRequest[]> {
+async function requestsOf(
+  sql: Sql | Tx,
+  key: CustomerKey,
+  plans: CustomerPlan[],
+  limit = batch + 1,
+): Promise<CustomerRequest[]> {
   const beside =
     key.by === 'request'
       ? await findRequestsBeside(sql, key.value, maxBeside)
-      : await findChargesOfPlans(sql, plans, batch + 1);
-  return findOfCustomer(sql, key, beside, batch + 1);
+      : await findChargesOfPlans(sql, plans, limit);
+  return findOfCustomer(sql, key, beside, limit);
 }
 
 /**
- * Erases the personal data of one customer with all partners, at most 500 requests and plans at a time. Requests lose
+ * Erases the personal data of one customer with all partners, about 500 requests and plans at a time. Requests lose
  * name, e-mail address, phone number, memo and language, and the mails and messages made from them are deleted. Plans
  * lose their name, customer, e-mail address and phone number, and end. Amounts, times, states, wallets and
  * transactions stay, and so does the metadata, which is the partner's own. A second call finds nothing and changes
@@ -83,16 +88,18 @@ export async function eraseCustomer(
     const isLast = (await requestsOf(tx, key, plans)).length <= batch;
     // Plans come first: a charge in progress holds its plan until its request is visible.
     const forgotten = isLast ? await forgetPlans(tx, plans.slice(0, batch), ctx.clock.now()) : [];
-    const rows = await requestsOf(tx, key, plans);
+    // Each plan may have had one charge in progress, to which it leads no longer.
+    const most = batch + forgotten.length;
+    const rows = await requestsOf(tx, key, plans, most + 1);
     const done: { scope: Scope; erased: CustomerErased }[] = [];
-    for (const group of byScope(forgotten, rows.slice(0, batch))) done.push(await eraseGroup(tx, group));
+    for (const group of byScope(forgotten, rows.slice(0, most))) done.push(await eraseGroup(tx, group));
     const total = { requests: 0, plans: 0, mails: 0, messages: 0 };
     for (const { erased } of done)
       for (const name of ['requests', 'plans', 'mails', 'messages'] as const) total[name] += erased[name];
     // The logs come last and in one order, that of `byScope`: their ends stay locked until commit.
     await audit(ctx, tx, actor, erasureEntry(null, key, total));
     for (const { scope, erased } of done) await audit(ctx, tx, actor, erasureEntry(scope, key, erased));
-    return { ...total, more: rows.length > batch || plans.length > batch };
+    return { ...total, more: rows.length > most || plans.length > batch };
   });
 }
 

@@ -371,6 +371,43 @@ test('A plan with more charges than one call erases → it is forgotten with the
   assert.deepEqual(customerOf(await planOf(app.ctx, plan)), nothing);
 });
 
+test('As many charges as one call erases, and one more that is being made → all are erased with the plan', async () => {
+  const { scope, merchant } = await shop();
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-10-01', customerEmail: 'edge@example.com' });
+  const { id: first } = await makeRequest(app.db, scope, merchant, { customerName: 'Grace Hopper' });
+  const charge = (tx: Tx, from: number, to: number) => tx`
+    with made as (
+      insert into requests
+      select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'reference', '\\x' || md5('edge' || n),
+        'created_at', r.created_at - n * interval '1 ms'))).*
+      from requests r, generate_series(${from}::int, ${to}::int) n where r.id = ${first}
+      returning id)
+    insert into plan_charges (partner_id, test_mode, plan_id, number, due_on, request_id, made_at)
+    select ${scope.partnerId}, ${scope.testMode}, ${plan.id}, n, ${'2000-01-01'}::date + n, id, now()
+    from (select id, (row_number() over () + ${from - 1})::int as n from made) m`;
+  await app.db.transaction((tx) => charge(tx, 1, 499));
+  await app.db.sql`
+    insert into plan_charges (partner_id, test_mode, plan_id, number, due_on, request_id, made_at)
+    values (${scope.partnerId}, ${scope.testMode}, ${plan.id}, 500, ${'2000-01-01'}::date + 500, ${first}, now())`;
+  const [erased] = await app.db.transaction(async (tx) => {
+    await tx`select from plans where id = ${plan.id} for no key update`;
+    await charge(tx, 501, 501);
+    const erasing = eraseCustomer(app.ctx, operator, keyOf('email', 'edge@example.com'));
+    await until(async () => {
+      const waiting = await app.owner`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+          and query ilike '%update plans%'`;
+      return waiting.length === 1;
+    }, 'the erasure to wait for the charge');
+    return [erasing] as const;
+  });
+  const { requests, plans, more } = await erased;
+  assert.deepEqual([requests, plans, more], [501, 1, false]);
+  const left = await app.db.sql`
+    select from requests where account_id = ${merchant.id} and customer_name is not null`;
+  assert.equal(left.length, 0);
+});
+
 test('A charge that is being made while its customer is erased is erased too', async () => {
   const { scope, merchant } = await shop();
   for (let i = 0; i < 10; i++) {
