@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Scope } from '../../src/db/connection.ts';
+import { readSearchText } from '../../src/lib/text/search-text.ts';
 import { claimReceipts } from '../../src/receipts/store.ts';
+import { findEverywhere } from '../../src/requests/lists/everywhere.ts';
 import { selectDueChanges } from '../../src/wallets/store.ts';
+import { testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 
@@ -52,4 +55,23 @@ test('A partner’s many recoveries are due → another’s is settled with the 
   const due = await selectDueChanges(database.db, new Date(), 4);
   assert.deepEqual(new Set(due.map(({ partner_id }) => partner_id)), new Set([busy.partnerId, quiet.partnerId]));
   assert.equal(due.length, 2);
+});
+
+test('An address has more requests of one merchant than a search reads → the newest are found, also another partner’s', async () => {
+  const [busy, quiet] = (await makeTwo()).toSorted((a, b) => (a.partnerId < b.partnerId ? -1 : 1)) as [Scope, Scope];
+  const customerEmail = 'often@example.com';
+  const first = await makeRequest(database.db, busy, await makeMerchant(database.db, busy), { customerEmail });
+  await database.db.sql`
+    insert into requests
+    select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'reference', '\\x' || md5(n::text),
+      'created_at', r.created_at - n * interval '1 minute'))).*
+    from requests r, generate_series(1, 1200) n where r.id = ${first.id}`;
+  const last = await makeRequest(database.db, quiet, await makeMerchant(database.db, quiet), { customerEmail });
+  const ctx = testContext(database.db, { chains: { test: [], live: [] } });
+  const { requests, isAll } = await findEverywhere(ctx, readSearchText(customerEmail));
+  assert.deepEqual(
+    requests.slice(0, 2).map(({ id }) => id),
+    [last.id, first.id],
+  );
+  assert.deepEqual([requests.length, isAll], [20, false]);
 });

@@ -1,11 +1,34 @@
 import type { Tx } from '../../db/connection.ts';
+import type { Statement } from '../../db/sql.ts';
 import type { SearchText } from '../../lib/text/search-text.ts';
 
 type Row = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
 
 const maxShown = 20;
-/** How many of each kind are read before the newest are taken; one address can have any number. */
+/** How many of each kind are read before the newest are taken; for an e-mail address, how many merchants. */
 const maxRead = 1_000;
+
+/**
+ * The newest requests of a customer with an e-mail address. The index orders them by merchant, so its first rows may all
+ * be old ones of one merchant: it is stepped through from merchant to merchant, and the newest of each are read.
+ */
+function selectOfEmail(tx: Tx, email: string): Statement<Row[]> {
+  const isOf = tx`r.customer_email is not null and lower(r.customer_email) = ${email}`;
+  const merchant = tx`r.partner_id, r.test_mode, r.account_id`;
+  return tx<Row[]>`
+    with recursive merchants_of as (
+      (select ${merchant} from requests r where ${isOf} order by ${merchant} limit 1)
+      union all
+      select next.* from merchants_of m cross join lateral (
+        select ${merchant} from requests r
+        where ${isOf} and (${merchant}) > (m.partner_id, m.test_mode, m.account_id) order by ${merchant} limit 1) next
+    )
+    select newest.* from (select * from merchants_of limit ${maxRead}) m cross join lateral (
+      select r.partner_id, r.test_mode, r.id, r.created_at from requests r
+      where ${isOf} and (${merchant}) = (m.partner_id, m.test_mode, m.account_id)
+      order by r.created_at desc limit ${maxShown + 1}) newest
+    order by newest.created_at desc limit ${maxShown + 1}`;
+}
 
 /** Requests of all partners by what an index over all partners answers. `isAll`: false if there are more. */
 export async function selectOfAllPartners(
@@ -21,10 +44,7 @@ export async function selectOfAllPartners(
         select ${columns} from requests r
         where r.id between ${ids.from} and ${ids.to} and r.id::text like ${`%${ids.end}`}
         order by r.id desc limit ${maxRead}`,
-    email &&
-      tx<Row[]>`
-        select ${columns} from requests r
-        where r.customer_email is not null and lower(r.customer_email) = ${email} limit ${maxRead}`,
+    email && selectOfEmail(tx, email),
     hash &&
       tx<Row[]>`
         select ${columns} from transfers t join requests r
