@@ -81,8 +81,7 @@ class PayPage {
       const fragment = fragments.find(({ name }) => name === place.dataset.part);
       if (!fragment) continue;
       if (place !== answered && (fragment.version === place.dataset.version || this.#isHeld(place, fragment))) continue;
-      replaceFragment(place, fragment);
-      this.#enhance(place);
+      replaceFragment(place, fragment, () => this.#enhance(place));
     }
   }
 

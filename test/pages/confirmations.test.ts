@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { theService } from '../../src/audit/write.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
+import { openRequest } from '../../src/requests/open.ts';
 import { openBrowser, sizes } from '../support/browser/browser.ts';
 import { type DashboardFixtures, dashboardFixtures, sessionOf } from '../support/people/dashboard.ts';
 
@@ -49,5 +50,15 @@ test('A change takes away the control that has the focus → the focus is on a h
   await cancelRequest(fixtures.ctx, theService, fixtures.scope, row.id);
   await summary.waitFor({ state: 'detached' });
   assert.equal(await focused(), 'Timeline');
+  await context.close();
+});
+
+test('A region is replaced while a button that browser code shows has the focus → the button keeps it', async () => {
+  const { row, page, context } = await openPayment();
+  const copy = page.locator('[data-region="payment"] button[data-copied]').first();
+  await copy.focus();
+  await openRequest(fixtures.ctx, fixtures.scope, row.id);
+  await page.getByText('Customer opened the page').waitFor();
+  assert.equal(await copy.evaluate((button) => button === document.activeElement), true);
   await context.close();
 });

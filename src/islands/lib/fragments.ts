@@ -1,3 +1,5 @@
+import { keepFocus } from './kept-focus.ts';
+
 /**
  * A fragment of the page as the server renders it, with its markup already escaped. On the wire it is still called a
  * part (`parts`, `data-part`), because open pages expect that.
@@ -9,15 +11,26 @@ export function fragmentPlaces(root: HTMLElement): HTMLElement[] {
   return [...root.querySelectorAll<HTMLElement>('[data-part]')];
 }
 
-const focusable = 'a,button,input,textarea,summary,select';
+/**
+ * Inserts a new version of a fragment. Open details and typed text move to the elements at the same places. The focus
+ * stays on its control, or moves to the message about the state.
+ *
+ * @param enhance shows what works only with script
+ */
+export function replaceFragment(place: HTMLElement, fragment: PageFragment, enhance: () => void): void {
+  const statusMessage = document.querySelector<HTMLElement>('[data-part="news"]');
+  const replace = () => {
+    insert(place, fragment);
+    enhance();
+  };
+  keepFocus(place, replace, () => statusMessage ?? place);
+}
 
-/** Inserts a new version of a fragment. Focus, open details and typed text move to the elements at the same places. */
-export function replaceFragment(place: HTMLElement, { version, html }: PageFragment): void {
+function insert(place: HTMLElement, { version, html }: PageFragment): void {
   const details = [...place.querySelectorAll('details')].map(({ open }) => open);
   const typed = [...place.querySelectorAll('input')].map(({ name, value, defaultValue }) =>
     value === defaultValue ? null : { name, value },
   );
-  const focused = [...place.querySelectorAll(focusable)].indexOf(document.activeElement as Element);
   const ring = ringOf(place)?.getAttribute('stroke-dasharray');
 
   place.innerHTML = html;
@@ -31,16 +44,7 @@ export function replaceFragment(place: HTMLElement, { version, html }: PageFragm
     const input = kept && place.querySelector<HTMLInputElement>(`input[name="${CSS.escape(kept.name)}"]`);
     if (input && input.type !== 'hidden' && input.type !== 'radio') input.value = kept.value;
   }
-  if (focused >= 0) focusIn(place, focused);
   if (ring) fillFrom(place, ring);
-}
-
-/** Focuses the element at the same place, else the message about the state, so that the focus is never lost. */
-function focusIn(place: HTMLElement, index: number): void {
-  const same = place.querySelectorAll<HTMLElement>(focusable)[index];
-  const statusMessage = document.querySelector<HTMLElement>('[data-part="news"]');
-  if (statusMessage) statusMessage.tabIndex = -1;
-  (same ?? statusMessage)?.focus();
 }
 
 const ringOf = (place: HTMLElement) => place.querySelector('.fill');

@@ -2,10 +2,13 @@ import { keyOf } from './typed.ts';
 
 const focusable = 'a[href], button, input, select, textarea, summary, [tabindex]';
 
-/** What tells elements of a region apart that are rendered again: where they lead, or what they say. */
+/** What tells elements of a region apart that are rendered again: where they lead, what they choose, what they say. */
 function nameOf(element: Element): string {
   if (element instanceof HTMLAnchorElement) return `a ${element.href}`;
   if (element instanceof SVGElement) return 'column';
+  const { wallet } = (element as HTMLElement).dataset;
+  if (wallet !== undefined) return `wallet ${wallet}`;
+  if (element instanceof HTMLInputElement && element.type === 'radio') return `radio ${element.name} ${element.value}`;
   const form = element.closest('form');
   const text = `${element.tagName} ${element.getAttribute('name')} ${element.ariaLabel} ${element.textContent}`;
   return form ? `${text} ${keyOf(form)}` : text;
@@ -13,10 +16,13 @@ function nameOf(element: Element): string {
 
 /**
  * Replaces a region's content. The focus stays where it was: on the link, button or column with the same name, and
- * among equal ones at the same place. If there is none, it moves to the region's heading, so that no key presses
- * something else, and a screen reader does not start at the top of the page again.
+ * among equal ones at the same place. If there is none, it moves to a text, so that no key presses something else, and
+ * a screen reader does not start at the top of the page again.
+ *
+ * @param replace must leave the content as people see it: what is still hidden cannot have the focus
+ * @param text finds the text afterwards
  */
-export function keepFocus(region: HTMLElement, replace: () => void): void {
+export function keepFocus(region: HTMLElement, replace: () => void, text: () => HTMLElement): void {
   const focused = document.activeElement;
   if (!focused || !region.contains(focused)) {
     replace();
@@ -27,8 +33,8 @@ export function keepFocus(region: HTMLElement, replace: () => void): void {
   const place = equal().indexOf(focused as HTMLElement);
   replace();
   const same = equal()[place];
-  if (same) same.focus({ preventScroll: true });
-  else focusText(region.querySelector<HTMLElement>('h1, h2, h3') ?? region);
+  same?.focus({ preventScroll: true });
+  if (!same || document.activeElement !== same) focusText(text());
 }
 
 /** Focuses an element that is no control, until the focus leaves it. */

@@ -79,14 +79,15 @@ async function renew(): Promise<boolean> {
       continue;
     }
     const typed = typedIn(region);
-    keepFocus(region, () =>
+    const replace = () => {
       keepDetailsState(region, serverHtml.get(region) ?? '', () => {
         region.innerHTML = next.innerHTML;
         typeAgain(region, typed);
-      }),
-    );
+      });
+      for (const listener of listeners) listener(region);
+    };
+    keepFocus(region, replace, () => region.querySelector<HTMLElement>('h1, h2, h3') ?? region);
     serverHtml.set(region, next.innerHTML);
-    for (const listener of listeners) listener(region);
   }
   return kept;
 }
