@@ -22,13 +22,17 @@ function start(form: HTMLFormElement): void {
   form.hidden = false;
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    if (button) button.disabled = true;
+    if (form.ariaBusy) return;
+    // Not `disabled`, which takes the focus from the button: it is to be pressed again after a refusal.
+    form.ariaBusy = 'true';
+    if (button) button.ariaBusy = 'true';
     announceIn(messageBox, texts.waiting);
     const answer = await answerTo(path).catch((error: unknown) => {
       announceIn(messageBox, texts[faultOf(error)], true);
       return null;
     });
-    if (button) button.disabled = false;
+    form.ariaBusy = null;
+    if (button) button.ariaBusy = null;
     if (answer === null) return;
     field.value = JSON.stringify(answer);
     form.submit();

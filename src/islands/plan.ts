@@ -117,7 +117,7 @@ class PlanPage {
         charges: section.querySelector<HTMLSelectElement>('select[name="charges"]')?.value ?? '',
         tell,
         limitless: this.#texts.limitless ?? '',
-        confirm: () => this.#confirm(section),
+        confirm: () => this.#confirm(section, wallet),
         connected: () => {
           if (isOver()) return false;
           this.#busy = true;
@@ -135,8 +135,8 @@ class PlanPage {
     markBusy(section, null);
   }
 
-  /** Shows a separate button for a step that costs a fee. */
-  #confirm(section: HTMLElement): Promise<void> {
+  /** Shows a separate button for a step that costs a fee. Once pressed it is gone, and the focus is on the wallet's. */
+  #confirm(section: HTMLElement, { info }: FoundWallet): Promise<void> {
     const place = section.querySelector<HTMLElement>('.next');
     return new Promise((resolve) => {
       const button = document.createElement('button');
@@ -144,6 +144,7 @@ class PlanPage {
       button.textContent = this.#texts.approve ?? '';
       button.addEventListener('click', () => {
         if (place) place.hidden = true;
+        section.querySelector<HTMLElement>(`[data-wallet="${CSS.escape(info.uuid)}"]`)?.focus();
         resolve();
       });
       place?.replaceChildren(button);

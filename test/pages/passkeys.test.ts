@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { freePort } from '../../src/lib/ports.ts';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { startApp, testConfig } from '../support/app.ts';
@@ -53,6 +53,7 @@ async function look(page: Page, name: string): Promise<void> {
 }
 
 const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in with a passkey' });
+const hasFocus = (place: Locator) => place.evaluate((element) => element === document.activeElement);
 const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true }).click();
 const here = (link: string, at = base) => at + new URL(link).pathname;
 
@@ -90,8 +91,9 @@ test('A passkey is added, signs in by itself, is needed with a link, confirms a 
   await signInButton(page).waitFor();
   await look(page, 'sign-in');
   await device.refuse(true);
-  await signInButton(page).click();
+  await signInButton(page).press('Enter');
   await page.getByText('Nothing was changed: you declined').waitFor();
+  assert.equal(await hasFocus(signInButton(page)), true, 'to be pressed again');
   await look(page, 'declined');
   await device.refuse(false);
   await signInButton(page).click();

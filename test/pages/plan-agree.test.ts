@@ -137,6 +137,7 @@ test('A wallet that signs no allowance is asked for a transaction; if it decline
   await photograph(page, 'plan-approve');
   await page.getByRole('button', { name: 'Allow with a transaction' }).click();
   await see(page, 'This wallet has too little ETH for the');
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Agree with Violet');
   await fixtures.rpc('anvil_setBalance', [wallet.account.address, '0xde0b6b3a7640000']);
   await page.getByRole('button', { name: 'Agree with Violet' }).click();
   await fixtures.rpc('evm_setAutomine', [false]); // or it is said only until the service has asked the chain once
