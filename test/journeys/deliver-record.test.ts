@@ -59,6 +59,30 @@ test('a batch of attempts, answered in any words or not at all → each is recor
   }
 });
 
+test('One attempt of a batch cannot be stored → the others are recorded, and it is made again once its lease is over', async () => {
+  const ids = await Promise.all(Array.from({ length: 4 }, () => eventFor(behaviours.status(200))));
+  const [bad = '', ...good] = ids;
+  await stage.owner.unsafe(`
+    create function refuse_attempt() returns trigger language plpgsql as $$
+      begin raise exception 'not this one'; end $$;
+    create trigger refuse_attempt before insert on webhook_attempts for each row
+      when (new.delivery_id = '${bad}') execute function refuse_attempt()`);
+  await stage.pass();
+  for (const id of good) {
+    const { state, attempts, lease } = await deliveryRow(stage.db, id);
+    assert.deepEqual({ state, attempts, lease }, { state: 'delivered', attempts: 1, lease: null });
+    assert.equal((await attemptRows(stage.db, id)).length, 1);
+  }
+  const held = await deliveryRow(stage.db, bad);
+  assert.deepEqual([held.state, held.attempts, held.lease !== null], ['waiting', 0, true]);
+
+  await stage.owner.unsafe('drop trigger refuse_attempt on webhook_attempts; drop function refuse_attempt()');
+  await stage.db.sql`update webhook_deliveries set lease_until = now() - interval '1 second' where id = ${bad}`;
+  await stage.pass();
+  const { state, attempts } = await deliveryRow(stage.db, bad);
+  assert.deepEqual([state, attempts], ['delivered', 1]);
+});
+
 test('An attempt from before its receiver was probed fails during a probe → no other probe begins until that one ends', async () => {
   const receiver = await stage.receiver({ behave: behaviours.status(500) });
   const { test: scope } = await makePartner(stage.db);
