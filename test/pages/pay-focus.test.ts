@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { sizes } from '../support/browser/browser.ts';
 import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
 import { pageWallet } from '../support/browser/wallet-in-page.ts';
 
@@ -39,4 +40,23 @@ test('a part is paid while a control of the page has the focus → it keeps it, 
     assert.equal(await focused(page), then, name);
     await close();
   }
+});
+
+test('somebody with a wallet has unfolded the code for a phone → it stays unfolded when a part is paid', async () => {
+  const wallet = pageWallet({ name: 'Violet', chains: fixtures.nodes.map(({ chain }) => chain) });
+  const request = await fixtures.request();
+  const { page, says, close } = await fixtures.open(request, {
+    wallets: [wallet],
+    context: { viewport: sizes.desktop },
+  });
+  await page.getByRole('button', { name: 'Pay with Violet' }).waitFor();
+  const code = page.locator('details.phone svg');
+  await code.waitFor({ state: 'hidden' });
+  await page.getByText('Phone wallet').click();
+  await code.waitFor();
+  await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 2_500_000n });
+  await says('USDC is missing');
+  await page.getByRole('button', { name: 'Pay the rest with Violet' }).waitFor();
+  assert.equal(await code.isVisible(), true);
+  await close();
 });

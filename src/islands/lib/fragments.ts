@@ -27,7 +27,7 @@ export function replaceFragment(place: HTMLElement, fragment: PageFragment, enha
 }
 
 function insert(place: HTMLElement, { version, html }: PageFragment): void {
-  const details = [...place.querySelectorAll('details')].map(({ open }) => open);
+  const details = [...place.querySelectorAll('details')].map(({ open, dataset: { seen } }) => ({ open, seen }));
   const typed = [...place.querySelectorAll('input')].map(({ name, value, defaultValue }) =>
     value === defaultValue ? null : { name, value },
   );
@@ -36,9 +36,11 @@ function insert(place: HTMLElement, { version, html }: PageFragment): void {
   place.innerHTML = html;
   place.dataset.version = version;
 
-  for (const [i, open] of details.entries()) {
+  for (const [i, { open, seen }] of details.entries()) {
     const same = place.querySelectorAll('details')[i];
-    if (same) same.open = open || same.querySelector('[aria-invalid]') !== null;
+    if (!same) continue;
+    same.open = open || same.querySelector('[aria-invalid]') !== null;
+    if (seen) same.dataset.seen = seen; // what the page has folded once stays as its reader left it
   }
   for (const kept of typed) {
     const input = kept && place.querySelector<HTMLInputElement>(`input[name="${CSS.escape(kept.name)}"]`);
