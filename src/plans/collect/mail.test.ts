@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Context } from '../../context.ts';
 import { chargesTexts } from '../../texts/charges.ts';
+import { mandateTexts } from '../../texts/mandates.ts';
 import { checksummed } from '../../ui/address.ts';
 import { instantText } from '../../ui/formats.ts';
 import { languages, wordsOf } from '../../ui/language.ts';
@@ -61,12 +62,15 @@ test('Each mail about a charge says in each language why, what comes next and wh
       }
     }
     const dueAt = new Date('2027-02-01T00:00:00Z');
-    const ahead = lowFundsMail(ctx, { plan, branding, to, reason: 'balance_low', payer, dueAt });
-    assert.doesNotMatch(`${ahead.subject}\n${ahead.body}`, /[{}]/, language);
-    assert.ok(
-      ahead.body.includes(yours.balance_low) && ahead.body.includes(time(language, '2027-02-01T00:00:00Z')),
-      ahead.body,
-    );
+    for (const [reason, fix] of [
+      ['balance_low', chargesTexts(wordsOf(language)).mail.fixes.balance_low],
+      ['allowance_low', mandateTexts(wordsOf(language)).page.raise],
+    ] as const) {
+      const { subject, body } = lowFundsMail(ctx, { plan, branding, to, reason, payer, dueAt });
+      assert.doesNotMatch(`${subject}\n${body}`, /[{}]/, language);
+      for (const said of [yours[reason], fix, time(language, '2027-02-01T00:00:00Z')])
+        assert.ok(body.includes(said), `${body} should say ${said}`);
+    }
   }
 });
 

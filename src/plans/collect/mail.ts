@@ -7,6 +7,7 @@ import type { NewMail } from '../../mail/outbox.ts';
 import { payeeName } from '../../merchants/payee-name.ts';
 import { payPageUrl } from '../../requests/render.ts';
 import { type ChargesTexts, chargesTexts } from '../../texts/charges.ts';
+import { mandateTexts } from '../../texts/mandates.ts';
 import { checksummed } from '../../ui/address.ts';
 import { fill, wordsKept } from '../../ui/language.ts';
 import { planPageUrl } from '../link.ts';
@@ -51,17 +52,25 @@ export function chargeMail({ config }: Pick<Context, 'config'>, mail: ChargeMail
   });
 }
 
-type AheadMail = Pick<ChargeMail, 'plan' | 'branding' | 'to' | 'reason'> & { payer: string; dueAt: Date };
+type AheadMail = Pick<ChargeMail, 'plan' | 'branding' | 'to'> & {
+  reason: keyof ChargesTexts['mail']['fixes'];
+  payer: string;
+  dueAt: Date;
+};
 
-/** Warns a customer that the next charge is likely to fail, while there is time to fix it. */
+/** Warns a customer that the next charge is likely to fail, while there is time to fix it, and says how. */
 export function lowFundsMail({ config }: Pick<Context, 'config'>, mail: AheadMail): NewMail {
-  const { plan, to, dueAt } = mail;
+  const { plan, to, dueAt, reason } = mail;
   const { words, merchant, heads, facts } = commonParts(mail, plan);
   const { mail: t } = chargesTexts(words);
   const url = planPageUrl(config, plan.id);
   return writeCustomerMail(to, {
     ...heads(t.aheadSubject, t.ahead),
-    facts: [...facts, timeFact(words, t.due, dueAt)],
+    facts: [
+      ...facts,
+      timeFact(words, t.due, dueAt),
+      [t.toDo, fill(t.fixes[reason], { raise: mandateTexts(words).page.raise })],
+    ],
     link: { url, label: t.see, sentence: fill(t.seeRest, { link: url }) },
     why: fill(t.why, { merchant }),
     stop: { url: `${url}/stop-mails`, label: t.stop },

@@ -18,6 +18,11 @@ export const ar: ChargesTexts<'ar'> = {
     reason: 'السبب',
     wallet: 'المحفظة',
     due: 'الاستحقاق',
+    toDo: 'ما عليك فعله',
+    fixes: {
+      balance_low: 'أضف USDC إلى هذه المحفظة قبل موعد الاستحقاق.',
+      allowance_low: 'افتح خطتك واختر «{raise}» قبل موعد الاستحقاق.',
+    },
     next: 'المحاولة القادمة',
     until: 'يُدفع حتى',
     pay: 'ادفع الآن',

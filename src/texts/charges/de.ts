@@ -18,6 +18,11 @@ export const de: ChargesTexts<'de'> = {
     reason: 'Grund',
     wallet: 'Wallet',
     due: 'Fällig',
+    toDo: 'Was zu tun ist',
+    fixes: {
+      balance_low: 'Laden Sie diese Wallet bis dahin mit USDC auf.',
+      allowance_low: 'Öffnen Sie bis dahin Ihren Plan und wählen Sie „{raise}“.',
+    },
     next: 'Nächster Versuch',
     until: 'Zahlbar bis',
     pay: 'Jetzt bezahlen',

@@ -18,6 +18,11 @@ export const en = {
     reason: 'Reason',
     wallet: 'Wallet',
     due: 'Due',
+    toDo: 'What to do',
+    fixes: {
+      balance_low: 'Add USDC to this wallet before it is due.',
+      allowance_low: 'Open your plan and choose “{raise}” before it is due.',
+    },
     next: 'Next attempt',
     until: 'Pay by',
     pay: 'Pay now',

@@ -18,6 +18,11 @@ export const es: ChargesTexts<'es'> = {
     reason: 'Motivo',
     wallet: 'Billetera',
     due: 'Vence',
+    toDo: 'Qué hacer',
+    fixes: {
+      balance_low: 'Añada USDC a esta billetera antes de esa fecha.',
+      allowance_low: 'Abra su plan y elija «{raise}» antes de esa fecha.',
+    },
     next: 'Próximo intento',
     until: 'Pagar antes del',
     pay: 'Pagar ahora',

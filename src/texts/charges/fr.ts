@@ -18,6 +18,11 @@ export const fr: ChargesTexts<'fr'> = {
     reason: 'Motif',
     wallet: 'Portefeuille',
     due: 'Échéance',
+    toDo: 'Que faire',
+    fixes: {
+      balance_low: 'Ajoutez des USDC à ce portefeuille avant cette date.',
+      allowance_low: 'Ouvrez votre plan et choisissez « {raise} » avant cette date.',
+    },
     next: 'Prochaine tentative',
     until: 'À payer avant le',
     pay: 'Payer maintenant',

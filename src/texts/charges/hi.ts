@@ -18,6 +18,11 @@ export const hi: ChargesTexts<'hi'> = {
     reason: 'कारण',
     wallet: 'वॉलेट',
     due: 'देय तारीख',
+    toDo: 'क्या करें',
+    fixes: {
+      balance_low: 'उससे पहले इस वॉलेट में USDC डालें।',
+      allowance_low: 'उससे पहले अपना प्लान खोलें और “{raise}” चुनें।',
+    },
     next: 'अगली कोशिश',
     until: 'भुगतान की अंतिम तारीख',
     pay: 'अभी भुगतान करें',

@@ -18,6 +18,11 @@ export const ja: ChargesTexts<'ja'> = {
     reason: '理由',
     wallet: 'ウォレット',
     due: '支払日',
+    toDo: '対処方法',
+    fixes: {
+      balance_low: '期日までに、このウォレットに USDC を追加してください。',
+      allowance_low: '期日までに、プランを開いて「{raise}」を選んでください。',
+    },
     next: '次回の試行',
     until: 'お支払い期限',
     pay: '今すぐ支払う',

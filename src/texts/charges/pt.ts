@@ -18,6 +18,11 @@ export const pt: ChargesTexts<'pt'> = {
     reason: 'Motivo',
     wallet: 'Carteira',
     due: 'Vencimento',
+    toDo: 'O que fazer',
+    fixes: {
+      balance_low: 'Adicione USDC a esta carteira antes dessa data.',
+      allowance_low: 'Abra seu plano e escolha “{raise}” antes dessa data.',
+    },
     next: 'Próxima tentativa',
     until: 'Pagar até',
     pay: 'Pagar agora',
