@@ -108,8 +108,13 @@ test('Too little money: retried on days 1, 3, 5 and 7, each with a mail and the 
   assert.equal(events.length, 0, 'the partner is told nothing of a failure');
 });
 
-test('a charge is past due and the merchant chose “End the plan” → the plan ends', async () => {
+test('a charge is past due and the merchant chose “End the plan” → the plan ends, and the merchant is told so', async (t) => {
   const plan = await of.plan();
+  const mailTo = (email: string | null) =>
+    of.db
+      .sql`update merchants set email = ${email} from plans p where p.id = ${plan.id} and merchants.id = p.account_id`;
+  await mailTo('ada@example.com');
+  t.after(() => mailTo(null));
   await of.db.sql`update plans set after_past_due = 'end' where id = ${plan.id}`;
   await of.agree(plan, await of.payer(0n));
   await of.turn();
@@ -127,6 +132,8 @@ test('a charge is past due and the merchant chose “End the plan” → the pla
       ['plan.ended', 'service'],
     ],
   );
+  const [told] = await of.mails('ada@example.com');
+  assert.match(told?.body ?? '', /^A charge stayed unpaid\.\n\n.*’s plan has ended\. Nothing more is charged\./);
 });
 
 test('Money that comes before the next attempt is charged by it, once', async () => {

@@ -70,12 +70,15 @@ export async function queueEndMails(
   });
   // The merchant knows what it has just done itself.
   if (reason !== 'stopped_by_merchant' && reason !== 'plan_ended')
-    await queueToMerchant(ctx, tx, facts, reason, merchantText(again, isQueued));
+    await queueToMerchant(ctx, tx, facts, reason, merchantText(hasEnded, again, isQueued));
 }
 
 /** Only the merchant can ask a customer to whom no mail goes: for lack of an address, or who stopped the mails. */
-const merchantText = (again: boolean, isQueued: boolean) =>
-  !again ? 'merchantBody' : isQueued ? 'merchantAgain' : 'merchantAsk';
+function merchantText(hasEnded: boolean, again: boolean, isQueued: boolean) {
+  if (hasEnded) return 'merchantEnded';
+  if (!again) return 'merchantBody';
+  return isQueued ? 'merchantAgain' : 'merchantAsk';
+}
 
 /** @returns false when the customer gets no mail */
 async function queueToCustomer(

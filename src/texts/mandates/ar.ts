@@ -206,7 +206,8 @@ export const ar: MandateTexts<'ar'> = {
     seePlan: 'عرض الخطة',
     link: 'صفحة خطتك: {link}',
     merchantSubject: 'توقف الدفع التلقائي لـ«{plan}»',
-    merchantBody: '{reason}\n\nتستمر خطة {customer} ما لم تكن قد انتهت: تُطلب كل دفعة برابطها.\n\n{link}',
+    merchantBody: '{reason}\n\nتستمر خطة {customer}: تُطلب كل دفعة برابطها.\n\n{link}',
+    merchantEnded: '{reason}\n\nانتهت خطة {customer}. لن يُسحب شيء بعد الآن.\n\n{link}',
     merchantAgain: '{reason}\n\nطُلب من {customer} أن يوافق من جديد. وحتى ذلك الحين تُطلب كل دفعة برابطها.\n\n{link}',
     merchantAsk:
       '{reason}\n\nلم نرسل بريدًا إلى {customer} بهذا الشأن. أرسل رابط صفحة الخطة لتحصل على موافقة جديدة. وحتى ذلك الحين تُطلب كل دفعة برابطها.\n\n{link}',

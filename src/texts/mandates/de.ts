@@ -215,8 +215,8 @@ export const de: MandateTexts<'de'> = {
     seePlan: 'Plan ansehen',
     link: 'Seite Ihres Plans: {link}',
     merchantSubject: 'Automatische Zahlungen von „{plan}“ sind gestoppt',
-    merchantBody:
-      '{reason}\n\nDer Plan von {customer} läuft weiter, sofern er nicht beendet ist: Jede Zahlung hat ihren eigenen Link.\n\n{link}',
+    merchantBody: '{reason}\n\nDer Plan von {customer} läuft weiter: Jede Zahlung hat ihren eigenen Link.\n\n{link}',
+    merchantEnded: '{reason}\n\nDer Plan von {customer} ist beendet. Es wird nichts mehr abgebucht.\n\n{link}',
     merchantAgain:
       '{reason}\n\nWir haben {customer} eine E-Mail mit der Bitte um neue Zustimmung gesendet. Bis dahin hat jede Zahlung ihren eigenen Link.\n\n{link}',
     merchantAsk:

@@ -205,8 +205,8 @@ export const en = {
     seePlan: 'View plan',
     link: 'Your plan’s page: {link}',
     merchantSubject: 'Automatic charges for “{plan}” have stopped',
-    merchantBody:
-      '{reason}\n\n{customer}’s plan continues unless it has ended: each charge is requested by link.\n\n{link}',
+    merchantBody: '{reason}\n\n{customer}’s plan continues: each charge is requested by link.\n\n{link}',
+    merchantEnded: '{reason}\n\n{customer}’s plan has ended. Nothing more is charged.\n\n{link}',
     merchantAgain:
       '{reason}\n\n{customer} has been asked to agree again. Until then, each charge is requested by link.\n\n{link}',
     merchantAsk:

@@ -209,8 +209,8 @@ export const es: MandateTexts<'es'> = {
     seePlan: 'Ver el plan',
     link: 'Página de su plan: {link}',
     merchantSubject: 'Los cobros automáticos de «{plan}» se han detenido',
-    merchantBody:
-      '{reason}\n\nEl plan de {customer} continúa, salvo que haya terminado: cada cobro se pide por enlace.\n\n{link}',
+    merchantBody: '{reason}\n\nEl plan de {customer} continúa: cada cobro se pide por enlace.\n\n{link}',
+    merchantEnded: '{reason}\n\nEl plan de {customer} ha terminado. No se cobra nada más.\n\n{link}',
     merchantAgain:
       '{reason}\n\nSe ha pedido a {customer} que vuelva a aceptar. Hasta entonces, cada cobro se pide por enlace.\n\n{link}',
     merchantAsk:

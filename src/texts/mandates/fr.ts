@@ -221,8 +221,8 @@ export const fr: MandateTexts<'fr'> = {
     seePlan: 'Voir le plan',
     link: 'Page de votre plan : {link}',
     merchantSubject: 'Les prélèvements automatiques de « {plan} » sont arrêtés',
-    merchantBody:
-      '{reason}\n\nLe plan de {customer} continue, sauf s’il est terminé : chaque échéance est demandée par lien.\n\n{link}',
+    merchantBody: '{reason}\n\nLe plan de {customer} continue : chaque échéance est demandée par lien.\n\n{link}',
+    merchantEnded: '{reason}\n\nLe plan de {customer} est terminé. Plus rien n’est débité.\n\n{link}',
     merchantAgain:
       '{reason}\n\nUn nouvel accord a été demandé à {customer}. D’ici là, chaque échéance est demandée par lien.\n\n{link}',
     merchantAsk:

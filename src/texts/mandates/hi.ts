@@ -199,8 +199,8 @@ export const hi: MandateTexts<'hi'> = {
     seePlan: 'प्लान देखें',
     link: 'आपके प्लान का पेज: {link}',
     merchantSubject: '“{plan}” के ऑटोमैटिक भुगतान रुक गए हैं',
-    merchantBody:
-      '{reason}\n\n{customer} का प्लान, अगर समाप्त नहीं हुआ है तो, जारी है: हर भुगतान अपने लिंक से माँगा जाता है।\n\n{link}',
+    merchantBody: '{reason}\n\n{customer} का प्लान जारी है: हर भुगतान अपने लिंक से माँगा जाता है।\n\n{link}',
+    merchantEnded: '{reason}\n\n{customer} का प्लान समाप्त हो गया है। अब कुछ और नहीं लिया जाएगा।\n\n{link}',
     merchantAgain: '{reason}\n\n{customer} से फिर सहमति माँगी गई है। तब तक हर भुगतान अपने लिंक से माँगा जाता है।\n\n{link}',
     merchantAsk:
       '{reason}\n\n{customer} को इस बारे में ई-मेल नहीं भेजा गया। कृपया उन्हें प्लान के पेज का लिंक भेजें ताकि वे फिर सहमति दे सकें। तब तक हर भुगतान अपने लिंक से माँगा जाता है।\n\n{link}',

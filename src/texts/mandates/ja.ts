@@ -202,7 +202,8 @@ export const ja: MandateTexts<'ja'> = {
     seePlan: 'プランを見る',
     link: 'プランのページ：{link}',
     merchantSubject: '「{plan}」の自動支払いが停止しました',
-    merchantBody: '{reason}\n\n{customer} のプランは、終了していなければ続きます。毎回リンクで請求します。\n\n{link}',
+    merchantBody: '{reason}\n\n{customer} のプランは続きます。毎回リンクで請求します。\n\n{link}',
+    merchantEnded: '{reason}\n\n{customer} のプランは終了しました。今後の請求はありません。\n\n{link}',
     merchantAgain:
       '{reason}\n\n{customer} に改めて同意をお願いしました。同意までは、毎回リンクで請求します。\n\n{link}',
     merchantAsk:

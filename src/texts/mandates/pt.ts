@@ -210,8 +210,8 @@ export const pt: MandateTexts<'pt'> = {
     seePlan: 'Ver plano',
     link: 'A página do seu plano: {link}',
     merchantSubject: 'Os pagamentos automáticos de “{plan}” foram interrompidos',
-    merchantBody:
-      '{reason}\n\nO plano de {customer} continua, a menos que tenha sido encerrado: cada cobrança é feita por link.\n\n{link}',
+    merchantBody: '{reason}\n\nO plano de {customer} continua: cada cobrança é feita por link.\n\n{link}',
+    merchantEnded: '{reason}\n\nO plano de {customer} foi encerrado. Nada mais será cobrado.\n\n{link}',
     merchantAgain:
       '{reason}\n\nPedimos uma nova autorização a {customer}. Até lá, cada cobrança é feita por link.\n\n{link}',
     merchantAsk:
