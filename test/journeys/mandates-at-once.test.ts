@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
-import { endPlan, type PlanOf } from '../../src/plans/change.ts';
+import { endPlan, type PlanOf } from '../../src/plans/lifecycle.ts';
 import { changeTerms } from '../../src/plans/terms.ts';
 import { type AgreeFixtures, agreeFixtures } from '../support/payments/agree-fixtures.ts';
 import { until } from '../support/until.ts';

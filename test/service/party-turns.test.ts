@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Scope } from '../../src/db/connection.ts';
 import { readSearchText } from '../../src/lib/text/search-text.ts';
 import { claimReceipts } from '../../src/receipts/store.ts';
-import { findEverywhere } from '../../src/requests/lists/everywhere.ts';
+import { findOfAllPartners } from '../../src/requests/lists/all-partners.ts';
 import { selectDueChanges } from '../../src/wallets/store.ts';
 import { testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -68,7 +68,7 @@ test('An address has more requests of one merchant than a search reads → the n
     from requests r, generate_series(1, 1200) n where r.id = ${first.id}`;
   const last = await makeRequest(database.db, quiet, await makeMerchant(database.db, quiet), { customerEmail });
   const ctx = testContext(database.db, { chains: { test: [], live: [] } });
-  const { requests, isAll } = await findEverywhere(ctx, readSearchText(customerEmail));
+  const { requests, isAll } = await findOfAllPartners(ctx, readSearchText(customerEmail));
   assert.deepEqual(
     requests.slice(0, 2).map(({ id }) => id),
     [last.id, first.id],
