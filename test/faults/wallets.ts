@@ -21,8 +21,9 @@ const inTurn = 6;
 export async function moveWallet(stage: Stage, [who = 0, which = 0, whose = 0]: readonly number[]): Promise<boolean> {
   const partner = at(stage.partners, whose);
   const merchant = at(partner?.merchants ?? [], who);
-  const next = at(stage.wallets.slice(-inTurn), which);
-  if (!partner || !merchant || !next) return false;
+  if (!partner || !merchant) return false;
+  const next = which < 0.5 ? await makeWallet(stage) : at(stage.wallets.slice(-inTurn), 2 * which - 1);
+  if (!next) return false;
   const { wallet: oldWallet } = await readMerchant(stage, merchant);
   if (oldWallet === null) return false;
   await stage.database.owner`delete from day_counters where action = 'wallet_change'`; // as on another day

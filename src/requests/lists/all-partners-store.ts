@@ -9,8 +9,8 @@ const maxShown = 20;
 const maxRead = 1_000;
 
 /**
- * The newest requests of a customer with an e-mail address. The index orders them by merchant, so its first rows may all
- * be old ones of one merchant: it is stepped through from merchant to merchant, and the newest of each are read.
+ * The newest requests of a customer with an e-mail address. The index orders them by merchant, so its first rows may
+ * all be old ones of one merchant: it is stepped through from merchant to merchant, and the newest of each are read.
  */
 function selectOfEmail(tx: Tx, email: string): Statement<Row[]> {
   const isOf = tx`r.customer_email is not null and lower(r.customer_email) = ${email}`;
