@@ -1,6 +1,7 @@
 import type { Context } from '../../src/context.ts';
 import { openOwner, type Sql } from '../../src/db/connection.ts';
 import { pause } from '../../src/lib/time.ts';
+import type { RunningService } from '../../src/service.ts';
 import { startDelivering } from '../../src/webhooks/deliver.ts';
 import { proofVerified } from '../../src/webhooks/enqueue.ts';
 import { startChild } from '../child.ts';
@@ -63,7 +64,7 @@ const makeRequests = ({ db: { sql } }: Context) => sql`
     where m.id between ${idOf('b', shape.receivers)} and ${idOf('b', shape.receivers + fresh - 1)}) made`;
 
 function arm(
-  ctx: Context,
+  { ctx, pools }: Pick<RunningService, 'ctx' | 'pools'>,
   owner: Sql,
   origin: string,
   name: string,
@@ -78,7 +79,7 @@ function arm(
       await resetDeliveries(owner);
       const ending = new AbortController();
       const startedAt = performance.now();
-      const ended = startDelivering(ctx, ending.signal);
+      const ended = startDelivering({ ...ctx, db: pools.deliveries }, ending.signal);
       const writing = writeFresh(ctx);
       await pause(forSeconds * 1000);
       await writing.stop();
@@ -100,7 +101,7 @@ function arm(
 }
 
 async function measure(stage: Stage): Promise<Finding> {
-  const { ctx, env } = await stageService(stage);
+  const { ctx, pools, env } = await stageService(stage);
   await makeFixtures(ctx.db.sql, ctx.config.secretKeys);
   const receiver = await startChild('receiver.ts', {});
   stage.onEnd(receiver.stop);
@@ -113,8 +114,8 @@ async function measure(stage: Stage): Promise<Finding> {
   await owner`vacuum analyze`;
   const lags: Record<string, number[]> = { [names.none]: [], [names.some]: [] };
   const arms = [
-    arm(ctx, owner, receiver.origin, names.none, 0, lags),
-    arm(ctx, owner, receiver.origin, names.some, hanging, lags),
+    arm({ ctx, pools }, owner, receiver.origin, names.none, 0, lags),
+    arm({ ctx, pools }, owner, receiver.origin, names.some, hanging, lags),
   ];
   const measured = await interleave(arms, rounds, seconds);
   // The first entry of each list is from the warm-up round.

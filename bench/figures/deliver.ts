@@ -11,7 +11,7 @@ import { type Stage, stageService } from '../stage.ts';
 const seconds = 3;
 
 async function measure(stage: Stage): Promise<Finding> {
-  const { ctx, env } = await stageService(stage);
+  const { ctx, pools, env } = await stageService(stage);
   await makeFixtures(ctx.db.sql, ctx.config.secretKeys);
   const receiver = await startChild('receiver.ts', {});
   stage.onEnd(receiver.stop);
@@ -23,7 +23,12 @@ async function measure(stage: Stage): Promise<Finding> {
   await owner`vacuum analyze`;
   const { whole, each, stop } = await bossArms(env.DATABASE_URL as string, receiver.origin, prepared);
   stage.onEnd(stop);
-  const arms = [deliveries.loopArm(ctx, owner), deliveries.bareArm(ctx, receiver.origin, prepared), whole, each];
+  const arms = [
+    deliveries.loopArm({ ...ctx, db: pools.deliveries }, owner),
+    deliveries.bareArm(ctx, receiver.origin, prepared),
+    whole,
+    each,
+  ];
   const measured = await interleave(arms, rounds, seconds);
   const { loop: arm, bare } = deliveries.names;
   const lowest = (peer: string) => ratio(measured, arm, peer).min.toFixed(2);
