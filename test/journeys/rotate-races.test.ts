@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { webhookCommands } from '../../src/cli/webhooks.ts';
-import { activateSecret, readEndpoint, rotateSecret, setUrl } from '../../src/webhooks/endpoint.ts';
+import { activateDueSecrets, activateSecret, readEndpoint, rotateSecret, setUrl } from '../../src/webhooks/endpoint.ts';
 import { EndpointRefusal } from '../../src/webhooks/refusal.ts';
 import { deliveryStage, firstRotation } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
@@ -75,6 +75,26 @@ describe('rotating a secret', () => {
     const ended = await Promise.allSettled(both.running);
     const made = ended.flatMap((end) => (end.status === 'fulfilled' ? [end.value.secret] : []));
     assert.deepEqual(made, [(await readEndpoint(stage.ctx, scope))?.pendingSecret]);
+  });
+
+  test('a due secret is replaced while the loop activates it → the new one stays pending for its 24 hours', async () => {
+    const { scope } = await endpoint();
+    const due = await rotateSecret(stage.ctx, theService, scope, firstRotation);
+    await stage.db.sql`
+      update webhook_endpoints set pending_since = now() - interval '25 hours' where partner_id = ${scope.partnerId}`;
+    const { activating } = await stage.owner.begin(async (tx) => {
+      // What a rotation writes.
+      await tx`
+        update webhook_endpoints set secret = pending_secret, pending_since = now()
+        where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+      const activating = activateDueSecrets(stage.ctx);
+      await until(async () => (await blocked()) === 1, 'the loop waits');
+      return { activating };
+    });
+    assert.equal(await activating, 0);
+    const after = await readEndpoint(stage.ctx, scope);
+    assert.equal(after?.secret, due);
+    assert.ok(after?.pendingSince, 'nothing has taken over before its time');
   });
 
   test('webhook rotate while a secret is pending → a sentence that names both ways out; --replace replaces it', async () => {
