@@ -184,6 +184,24 @@ test('Neither signature alone, nor one for another wallet, changes anything', as
   assert.notEqual(replayed.status, 200, 'each message counts once');
 });
 
+test('A wallet hands over to two others at once → to the first; it has nothing left to hand over to the second', async () => {
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
+  const addresses = [newAccount(), newAccount()].map(({ address }) => address.toLowerCase());
+  const ended = await Promise.allSettled(
+    addresses.map((address) =>
+      changeWallet(app.ctx, theService, fixtures.test, merchant.id, {
+        oldWallet: merchant.wallet,
+        newWallet: { address, chainIds: null },
+        messages: [],
+      }),
+    ),
+  );
+  const refused = ended.flatMap((end) => (end.status === 'rejected' ? [end.reason.reason] : []));
+  assert.deepEqual(refused, ['message_used']);
+  const first = addresses[ended.findIndex(({ status }) => status === 'fulfilled')];
+  assert.equal(await walletOf(merchant.id), first);
+});
+
 test('A change to no address, to the same wallet, or to one of another merchant is refused in plain words', async () => {
   const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const other = await makeOnboarded(app.ctx, fixtures.live);
