@@ -408,6 +408,28 @@ test('five wrong codes → blocked; requesting new codes gives no more attempts 
   }
 });
 
+test('Many wrong codes at once → no more are tried than one after the other', async () => {
+  const email = newEmail();
+  const { id, link } = await shell({ email });
+  const visitor = startVisitor(app.url);
+  const page = await visitor.send(await visitor.open(link), '/code');
+  const code = await mailedCode(email);
+  const wrong = code === '000000' ? '000001' : '000000';
+  const { tries } = await app.db.transaction(async (tx) => {
+    await tx`select from onboarding_codes where account_id = ${id} for update`;
+    const tries = Array.from({ length: 8 }, () => visitor.send(page, '/email', { code: wrong }));
+    await until(async () => {
+      const rows = await app.owner`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return rows.length > 1;
+    }, 'several are under way');
+    return { tries };
+  });
+  const answers = (await Promise.all(tries)).map(({ html }) => html);
+  assert.equal(answers.filter((html) => /is not correct/.test(html)).length, 5);
+  assert.match((await visitor.send(page, '/email', { code })).html, /Too many wrong codes/);
+});
+
 test('Several requests for a code at once → one is sent', async () => {
   const email = newEmail();
   const { link } = await shell({ email });
