@@ -12,7 +12,7 @@ import { onboardWithKey } from '../../src/sandbox/onboard.ts';
 import { releaseStaleWallets, releaseWallet } from '../../src/wallets/release.ts';
 import { withinOneMinute } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
-import { makePartner, makeRequest, testSecrets } from '../support/fixtures.ts';
+import { makePartner, makeRequest, makeTransfer, testSecrets } from '../support/fixtures.ts';
 import { submit, type Visit, visit } from '../support/people/forms.ts';
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 import { until } from '../support/until.ts';
@@ -506,6 +506,29 @@ test('A reset voids open requests; a merchant that has received payments cannot 
   const paid = await makeRequest(app.db, fixtures.test, merchant);
   await app.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
   assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), false);
+  assert.equal((await read(id)).wallet_address, merchant.wallet);
+});
+
+test('A merchant is reset while its first payment is being stored → the reset waits for that, and is refused', async () => {
+  const { id, link } = await shell();
+  const account = newAccount();
+  await sign(await toMessage(link, account.address), account);
+  const merchant = { id, wallet: account.address.toLowerCase() };
+  const { resetting } = await app.db.transaction(async (tx) => {
+    await makeTransfer(tx, fixtures.test, merchant);
+    let isOver = false;
+    const resetting = resetOnboarding(app.ctx, theService, fixtures.test, id).finally(() => {
+      isOver = true;
+    });
+    const isWaiting = async () => {
+      const rows = await app.owner`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return rows.length > 0;
+    };
+    await until(async () => isOver || (await isWaiting()), 'the reset waits, or is done');
+    return { resetting };
+  });
+  assert.equal(await resetting, false);
   assert.equal((await read(id)).wallet_address, merchant.wallet);
 });
 
