@@ -414,6 +414,20 @@ test('A recovery takes one signature, and none after its link has ended, however
   );
 });
 
+test('What a wallet signed for a recovery that was cancelled → counts for no later one of the same merchant', async () => {
+  const { merchant, url } = await recovering({ sign: false });
+  const opened = (link: string) => openRecovery(app.ctx, 'sign', link.slice(link.lastIndexOf('/') + 1), null);
+  const client = { ip: '192.0.2.7', userAgent: undefined };
+  const recovery = await opened(url);
+  const account = newAccount();
+  const message = recoveryMessage(app.ctx, recovery, { address: account.address, chainId: null, host: null });
+  const signed = { message, signature: await account.signMessage({ message }), host: null };
+  await signRecovery(app.ctx, recovery, signed, client);
+  assert.equal(await cancelRecovery(app.ctx, theService, fixtures.test, merchant.id), true);
+  const { url: next } = await startRecovery(app.ctx, theService, fixtures.test, merchant.id);
+  await assert.rejects(signRecovery(app.ctx, await opened(next), signed, client), { reason: 'message_used' });
+});
+
 test('A recovery is cancelled or vetoed while a change by signatures ends it → the other waits, and neither fails', async () => {
   const stops = {
     cancelled: (id: string) => cancelRecovery(app.ctx, theService, fixtures.test, id),
