@@ -497,6 +497,9 @@ test('A reset voids open requests; a merchant that has received payments cannot 
   assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
   const [voided] = await app.db.sql`select status from requests where id = ${open.id}`;
   assert.equal(voided?.status, 'voided');
+  const [kept] = await app.db.sql`
+    select reserved_until > now() + interval '23 hours' as kept from amount_reservations where request_id = ${open.id}`;
+  assert.equal(kept?.kept, true, 'its amount names nobody else’s request for a day');
   const row = await read(id);
   assert.equal(row.wallet_address, null);
   assert.equal(row.onboarded_at, null);
