@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
 import { commandLine } from '../../src/cli/acting.ts';
+import type { Tx } from '../../src/db/connection.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { makeOnboardingToken, onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
@@ -512,28 +513,45 @@ test('A reset voids open requests; a merchant that has received payments cannot 
   assert.equal((await read(id)).wallet_address, merchant.wallet);
 });
 
-test('A merchant is reset while its first payment is being stored → the reset waits for that, and is refused', async () => {
-  const { id, link } = await shell();
-  const account = newAccount();
-  await sign(await toMessage(link, account.address), account);
-  const merchant = { id, wallet: account.address.toLowerCase() };
-  const { resetting } = await app.db.transaction(async (tx) => {
-    await makeTransfer(tx, fixtures.test, merchant);
-    let isOver = false;
-    const resetting = resetOnboarding(app.ctx, theService, fixtures.test, id).finally(() => {
-      isOver = true;
+const beginnings: Record<string, (tx: Tx, merchant: { id: string; wallet: string }) => Promise<unknown>> = {
+  stored: (tx, merchant) => makeTransfer(tx, fixtures.test, merchant),
+  sent: async (tx, merchant) => {
+    const { partnerId, testMode } = fixtures.test;
+    const [request] = await tx<{ id: string }[]>`
+      select id from requests where account_id = ${merchant.id} and status = 'requested' for update`;
+    const id = request?.id ?? '';
+    await tx`
+      insert into relay_transactions (partner_id, test_mode, id, chain_id, from_address, nonce, to_address, data, gas,
+        purpose, subject_id, account_id, day, fee_wei)
+      values (${partnerId}, ${testMode}, ${id}, 31337, ${merchant.wallet}, 0, ${merchant.wallet}, '', 1, 'authorization',
+        ${id}, ${merchant.id}, now(), 1)`;
+  },
+};
+for (const [what, begin] of Object.entries(beginnings)) {
+  test(`A merchant is reset while its first payment is being ${what} → the reset waits for that, and is refused`, async () => {
+    const { id, link } = await shell();
+    const account = newAccount();
+    await sign(await toMessage(link, account.address), account);
+    const merchant = { id, wallet: account.address.toLowerCase() };
+    await makeRequest(app.db, fixtures.test, merchant);
+    const { resetting } = await app.db.transaction(async (tx) => {
+      await begin(tx, merchant);
+      let isOver = false;
+      const resetting = resetOnboarding(app.ctx, theService, fixtures.test, id).finally(() => {
+        isOver = true;
+      });
+      const isWaiting = async () => {
+        const rows = await app.owner`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return rows.length > 0;
+      };
+      await until(async () => isOver || (await isWaiting()), 'the reset waits, or is done');
+      return { resetting };
     });
-    const isWaiting = async () => {
-      const rows = await app.owner`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return rows.length > 0;
-    };
-    await until(async () => isOver || (await isWaiting()), 'the reset waits, or is done');
-    return { resetting };
+    assert.equal(await resetting, false);
+    assert.equal((await read(id)).wallet_address, merchant.wallet);
   });
-  assert.equal(await resetting, false);
-  assert.equal((await read(id)).wallet_address, merchant.wallet);
-});
+}
 
 test('What somebody with an older link has handed in › a reset discards it: the merchant is asked for no code of theirs', async () => {
   const { id, link } = await shell();
