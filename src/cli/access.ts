@@ -140,7 +140,8 @@ export const accessCommands: Command[] = [
   {
     name: 'partner create',
     usage: '<slug> --name N --currency EUR [--expiry 5,15,60] [--default-expiry 15] [--email A]',
-    summary: 'Creates a partner.',
+    summary:
+      'Creates a partner. --expiry lists the expiry times, in minutes, that its requests may have; --default-expiry applies to requests that name none.',
     run: create,
   },
   {
@@ -166,8 +167,7 @@ export const accessCommands: Command[] = [
   {
     name: 'key create',
     usage: '--partner <slug> --mode test|live [--scopes a,b] [--name N] [--until <time>]',
-    summary:
-      'Creates an API key and shows it once, with all scopes unless --scopes is given. --until sets when it expires.',
+    summary: `Creates an API key and shows it once. It has all scopes, or those that --scopes names: ${scopeNames.join(', ')}. --until sets when it expires.`,
     run: createKey,
   },
   {

@@ -115,7 +115,7 @@ export const backupCommands: Command[] = [
     withAnyKeys: true,
     usage: '<file> [--verify]',
     summary:
-      'Restores a backup into the empty database of DATABASE_URL, and compares SECRET_KEYS with what the backup needs. --verify also checks the audit logs. Needs pg_restore.',
+      'Restores a backup into the database of DATABASE_URL, which must be empty, and compares SECRET_KEYS with what the backup needs. --verify also checks the audit logs. Needs pg_restore.',
     run: restore,
     hasFailed: ({ faults }) => (faults as string[]).length > 0,
   },

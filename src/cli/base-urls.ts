@@ -25,7 +25,7 @@ export const baseUrlCommands: Command[] = [
     name: 'base-url add',
     usage: '<url>',
     summary:
-      'Lets nodes start with this BASE_URL, before the service moves there. Not for a copy of a database: nodes on it send the same events, mails and charges as the original.',
+      'Lets nodes start with this BASE_URL, before the service moves there. Do not use it on a copy of a database: nodes there would send the same events, mails and charges as the original.',
     async run(ctx, args) {
       const origin = readOrigin(args);
       await addBaseUrl(ctx.db.sql, ctx.config, origin);
@@ -35,7 +35,7 @@ export const baseUrlCommands: Command[] = [
   {
     name: 'base-url remove',
     usage: '<url>',
-    summary: 'Lets no node start with this BASE_URL any more, after the service has moved away.',
+    summary: 'Stops nodes from starting with this BASE_URL, once the service has moved away from it.',
     async run(ctx, args) {
       const origin = readOrigin(args);
       if (!(await removeBaseUrl(ctx.db.sql, origin)))

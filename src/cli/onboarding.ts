@@ -19,7 +19,7 @@ export const onboardingCommands: Command[] = [
   {
     name: 'wallet release',
     usage: '<address>',
-    summary: 'Releases a wallet that was named when a merchant was created and that nobody has signed with.',
+    summary: 'Releases a wallet that was named when a merchant was created, but that nobody has signed with.',
     run: async (ctx, args) => {
       const address = word(args, 0, 'The wallet address');
       if (!isAddress(address)) throw new Error('A wallet address is 0x and 40 hex digits.');

@@ -7,7 +7,7 @@ export const secretCommands: Command[] = [
     withAnyKeys: true,
     usage: '<key id>',
     summary:
-      'Gives up a key of SECRET_KEYS that was lost, so that the service starts without it. Webhook secrets and e-mails encrypted with it become unreadable, and API keys created with it stop working.',
+      'Drops a lost key of SECRET_KEYS, so that the service starts without it. Webhook secrets and e-mails encrypted with it become unreadable, and API keys created with it stop working.',
     async run(ctx, args) {
       const id = word(args, 0, 'The key’s id');
       const known = await forgetSecretKey(ctx.db.sql, ctx.config.secretKeys, id);

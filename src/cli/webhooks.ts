@@ -43,7 +43,7 @@ const rotate: Command = {
   name: 'webhook rotate',
   usage: `${where} [--replace]`,
   summary:
-    'Creates a new signing secret. Events are signed with it once it is activated, at the latest after 24 hours. With --replace, also while another one is pending, which is then never used.',
+    'Creates a new signing secret. Events are signed with it once it is activated, at the latest after 24 hours. --replace also replaces a pending secret, which is then never used.',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     const replaces = args.options.replace ? ((await readEndpoint(ctx, scope))?.pendingSince ?? null) : null;
@@ -103,7 +103,7 @@ const deliveries: Command = {
 const replay: Command = {
   name: 'webhook replay',
   usage: `<delivery_id>  |  ${where} --since <time>`,
-  summary: 'Resends an event with the same ID and body, or all that failed since a time.',
+  summary: 'Resends an event with the same ID and body, or every event that failed since a time.',
   run: async (ctx, args) => {
     if (['partner', 'mode', 'since'].some((name) => args.options[name] !== undefined)) {
       if (args.words.length > 0) throw new UsageFault('Give either a delivery ID, or --partner, --mode and --since.');
@@ -124,7 +124,8 @@ const replay: Command = {
 const listenCommand: Command = {
   name: 'listen',
   usage: `${where} [--count N]`,
-  summary: 'Receives events here, verifies each signature and prints them, until Ctrl-C or until N have arrived.',
+  summary:
+    'Receives events here instead of at the webhook URL, verifies each signature and prints them, until Ctrl-C or until N have arrived.',
   run: async (ctx, args) =>
     listen(ctx, await scopeOption(ctx, args), {
       count: numberOption(args, 'count', { min: 1, fallback: Number.POSITIVE_INFINITY }),

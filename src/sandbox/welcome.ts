@@ -56,5 +56,5 @@ async function secondMerchant(ctx: Context, { incomplete_merchant: id }: Demo): 
   const merchant = scope && (await readMerchant(ctx, scope, id));
   return merchant?.onboarded_at
     ? `    Merchant, ready  ${id}`
-    : `    Merchant, shell  ${id}  (to finish it: bin/quittance sandbox onboard <id>)`;
+    : `    Merchant, new    ${id}  (to finish onboarding: bin/quittance sandbox onboard <id>)`;
 }

@@ -31,7 +31,7 @@ test('README › every command, in order, as pasted into a second terminal', asy
   const values: Record<string, string> = {
     KEY: find(/Test key +(qt_test_\w+)/),
     MERCHANT: find(/Merchant, ready +(\S+)/),
-    SHELL_MERCHANT: find(/Merchant, shell +(\S+)/),
+    NEW_MERCHANT: find(/Merchant, new +(\S+)/),
   };
   const ask = blocks.find((block) => block.includes('/api/v1/requests/create')) ?? assert.fail('no request is made');
   assert.ok(inTable.length >= 8, inTable.join('\n'));
