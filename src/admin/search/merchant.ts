@@ -71,7 +71,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
           terms === null ? null : [t.terms, terms],
           [admin.created, instant(words, merchant.created_at)],
         ]),
-        html`<p><a href="/admin/merchants?q=${id}">${t.switch}</a></p>`,
+        html`<p><a href="/admin/merchants?q=${id}">${t.toSwitch}</a></p>`,
       )}
       ${newest.length > 0 && foundRequests(words, newest, ctx.clock.now())}
       ${payments.length > 0 && foundPayments(words, payments, ctx)}

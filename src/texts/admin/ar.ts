@@ -168,6 +168,7 @@ export const ar: AdminTexts<'ar'> = {
     complete: 'مكتمل',
     incomplete: 'غير مكتمل',
     switch: 'الوصول',
+    toSwitch: 'تعطيل هذا التاجر أو تفعيله',
     byPartner: 'عطّله الشريك',
     byOperator: 'عطّلناه',
     none: 'مفعّل',

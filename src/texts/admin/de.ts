@@ -184,6 +184,7 @@ export const de: AdminTexts<'de'> = {
     complete: 'Abgeschlossen',
     incomplete: 'Nicht abgeschlossen',
     switch: 'Zugang',
+    toSwitch: 'Diesen Händler deaktivieren oder wieder aktivieren',
     byPartner: 'Vom Partner deaktiviert',
     byOperator: 'Von uns deaktiviert',
     none: 'Aktiviert',

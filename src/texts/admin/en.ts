@@ -175,6 +175,7 @@ export const en = {
     complete: 'Complete',
     incomplete: 'Incomplete',
     switch: 'Access',
+    toSwitch: 'Disable or enable this merchant',
     byPartner: 'Disabled by the partner',
     byOperator: 'Disabled by us',
     none: 'Enabled',

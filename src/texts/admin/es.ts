@@ -177,6 +177,7 @@ export const es: AdminTexts<'es'> = {
     complete: 'Completa',
     incomplete: 'Incompleta',
     switch: 'Acceso',
+    toSwitch: 'Desactivar o activar este comercio',
     byPartner: 'Desactivado por el socio',
     byOperator: 'Desactivado por nosotros',
     none: 'Activado',

@@ -183,6 +183,7 @@ export const fr: AdminTexts<'fr'> = {
     complete: 'Terminée',
     incomplete: 'Non terminée',
     switch: 'Accès',
+    toSwitch: 'Désactiver ou réactiver ce commerçant',
     byPartner: 'Désactivé par le partenaire',
     byOperator: 'Désactivé par nous',
     none: 'Activé',

@@ -168,6 +168,7 @@ export const hi: AdminTexts<'hi'> = {
     complete: 'पूरा',
     incomplete: 'अधूरा',
     switch: 'एक्सेस',
+    toSwitch: 'इस व्यापारी को बंद या चालू करें',
     byPartner: 'पार्टनर ने बंद किया',
     byOperator: 'हमने बंद किया',
     none: 'चालू',

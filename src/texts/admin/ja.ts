@@ -175,6 +175,7 @@ export const ja: AdminTexts<'ja'> = {
     complete: '完了',
     incomplete: '未完了',
     switch: 'アクセス',
+    toSwitch: 'この加盟店を停止または再開する',
     byPartner: 'パートナーが停止',
     byOperator: '当サービスが停止',
     none: '稼働中',

@@ -178,6 +178,7 @@ export const pt: AdminTexts<'pt'> = {
     complete: 'Concluído',
     incomplete: 'Não concluído',
     switch: 'Acesso',
+    toSwitch: 'Desativar ou ativar este lojista',
     byPartner: 'Desativado pelo parceiro',
     byOperator: 'Desativado por nós',
     none: 'Ativado',
