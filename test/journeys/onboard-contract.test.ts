@@ -356,7 +356,7 @@ test('Who has the link of a merchant makes chains be queried 30 times in a quart
       await assert.rejects(completeOnboarding(ctx, { ...rest, message, signature }), refusedFor(reason));
     }
     assert.equal(asked, 30);
-    assert.match(new MerchantRefusal('too_many_attempts').message, /a quarter of an hour at most/, 'and is told so');
+    assert.match(new MerchantRefusal('too_many_attempts').message, /up to 15 minutes/, 'and is told so');
   } finally {
     await counting.stop();
   }

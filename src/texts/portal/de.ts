@@ -79,7 +79,7 @@ export const de: PortalTexts<'de'> = {
     currency: 'Währung',
     volume: 'Bezahlt, in {currency}',
     paid: 'Bezahlt',
-    paidIn: { one: 'Bezahlt in {count} Tag', other: 'Bezahlt in {count} Tagen' },
+    paidIn: { one: 'Am letzten Tag bezahlt', other: 'In den letzten {count} Tagen bezahlt' },
     share: 'Bezahlter Anteil',
     shareRest: {
       one: 'Von der letzten beendeten Anforderung',

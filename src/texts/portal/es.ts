@@ -93,7 +93,11 @@ export const es: PortalTexts<'es'> = {
     currency: 'Moneda',
     volume: 'Pagado, en {currency}',
     paid: 'Pagado',
-    paidIn: { one: 'Pagado en {count} día', many: 'Pagado en {count} de días', other: 'Pagado en {count} días' },
+    paidIn: {
+      one: 'Pagado en el último día',
+      many: 'Pagado en el último {count} de días',
+      other: 'Pagado en los últimos {count} días',
+    },
     share: 'Parte pagada',
     shareRest: {
       one: 'De la última solicitud terminada',

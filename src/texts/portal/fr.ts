@@ -94,7 +94,11 @@ export const fr: PortalTexts<'fr'> = {
     currency: 'Devise',
     volume: 'Payé, en {currency}',
     paid: 'Payé',
-    paidIn: { one: 'Payé en {count} jour', many: 'Payé en {count} de jours', other: 'Payé en {count} jours' },
+    paidIn: {
+      one: 'Payé sur {count} jour',
+      many: 'Payé sur les {count} de derniers jours',
+      other: 'Payé sur les {count} derniers jours',
+    },
     share: 'Part payée',
     shareRest: {
       one: 'Sur {count} demande terminée',

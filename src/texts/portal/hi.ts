@@ -63,7 +63,7 @@ export const hi: PortalTexts<'hi'> = {
     currency: 'मुद्रा',
     volume: 'भुगतान, {currency} में',
     paid: 'भुगतान हुआ',
-    paidIn: { one: '{count} दिन में भुगतान', other: '{count} दिनों में भुगतान' },
+    paidIn: { one: 'पिछले {count} दिन में भुगतान', other: 'पिछले {count} दिनों में भुगतान' },
     share: 'भुगतान का हिस्सा',
     shareRest: { one: 'हाल में खत्म हुए {count} अनुरोध में से', other: 'हाल में खत्म हुए {count} अनुरोधों में से' },
     speed: 'भुगतान में लगा समय',

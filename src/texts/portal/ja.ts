@@ -57,7 +57,7 @@ export const ja: PortalTexts<'ja'> = {
     currency: '通貨',
     volume: '支払い額（{currency}）',
     paid: '支払い済み',
-    paidIn: { other: '{count} 日間の支払い' },
+    paidIn: { other: '過去 {count} 日間の支払い' },
     share: '支払われた割合',
     shareRest: { other: '終了した最近の請求 {count} 件のうち' },
     speed: '支払いまでの時間',

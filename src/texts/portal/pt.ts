@@ -92,7 +92,11 @@ export const pt: PortalTexts<'pt'> = {
     currency: 'Moeda',
     volume: 'Pago, em {currency}',
     paid: 'Pago',
-    paidIn: { one: 'Pago em {count} dia', many: 'Pago em {count} de dias', other: 'Pago em {count} dias' },
+    paidIn: {
+      one: 'Pago no último dia',
+      many: 'Pago no último {count} de dias',
+      other: 'Pago nos últimos {count} dias',
+    },
     share: 'Percentual pago',
     shareRest: {
       one: 'De {count} cobrança encerrada, a última',

@@ -114,7 +114,7 @@ export const de: SignInTexts<'de'> = {
       },
       removed: {
         subject: 'Von Ihrem Konto bei {place} wurden Passkeys entfernt',
-        body: 'Von Ihrem Konto bei {place} wurde ein Passkey entfernt, oder alle. Ist keiner mehr übrig, genügt ein Link an diese Adresse zur Anmeldung.\n\nWenn Sie nicht darum gebeten haben, sagen Sie es sofort einem Inhaber von {place} oder der Person, die Sie eingeladen hat.\n',
+        body: 'Von Ihrem Konto bei {place} wurden ein oder mehrere Passkeys entfernt. Ist keiner mehr übrig, genügt ein Link an diese Adresse zur Anmeldung.\n\nWenn Sie nicht darum gebeten haben, sagen Sie es sofort einem Inhaber von {place} oder der Person, die Sie eingeladen hat.\n',
       },
     },
   },

@@ -112,7 +112,7 @@ export const en = {
       },
       removed: {
         subject: 'Passkeys were removed from your account at {place}',
-        body: 'One or all passkeys were removed from your account at {place}. If none is left, a link to this address is enough to sign in.\n\nIf you did not ask for this, tell an owner of {place}, or the person who invited you, at once.\n',
+        body: 'One or more passkeys were removed from your account at {place}. If none is left, a link to this address is enough to sign in.\n\nIf you did not ask for this, tell an owner of {place}, or the person who invited you, at once.\n',
       },
     },
   },

@@ -110,7 +110,7 @@ export const es: SignInTexts<'es'> = {
       },
       removed: {
         subject: 'Se eliminaron llaves de acceso de su cuenta en {place}',
-        body: 'Se eliminó una llave de acceso, o todas, de su cuenta en {place}. Si no queda ninguna, basta un enlace a esta dirección para iniciar sesión.\n\nSi no lo pidió usted, avise de inmediato a un propietario de {place} o a quien le invitó.\n',
+        body: 'Se eliminaron una o más llaves de acceso de su cuenta en {place}. Si no queda ninguna, basta un enlace a esta dirección para iniciar sesión.\n\nSi no lo pidió usted, avise de inmediato a un propietario de {place} o a quien le invitó.\n',
       },
     },
   },

@@ -110,7 +110,7 @@ export const pt: SignInTexts<'pt'> = {
       },
       removed: {
         subject: 'Chaves de acesso foram removidas da sua conta em {place}',
-        body: 'Uma ou todas as chaves de acesso foram removidas da sua conta em {place}. Se não restar nenhuma, um link para este endereço basta para entrar.\n\nSe você não pediu isso, avise imediatamente um proprietário de {place} ou quem convidou você.\n',
+        body: 'Uma ou mais chaves de acesso foram removidas da sua conta em {place}. Se não restar nenhuma, um link para este endereço basta para entrar.\n\nSe você não pediu isso, avise imediatamente um proprietário de {place} ou quem convidou você.\n',
       },
     },
   },

@@ -119,7 +119,7 @@ export const en = {
     terms_not_accepted: { title: 'The terms were not accepted', rest: 'Read them and tick the box if you agree.' },
     too_many_attempts: {
       title: 'Too many attempts',
-      rest: 'Wait a few minutes, a quarter of an hour at most, then continue.',
+      rest: 'Wait up to 15 minutes, then continue.',
     },
     merchant_unknown: {
       title: 'This merchant does not exist',
@@ -149,7 +149,7 @@ export const en = {
     rest: 'It takes two signatures: the current wallet names the new one, then the new one agrees. Open requests are still paid to the current wallet. Automatic charges stop until each customer has agreed again.',
     newWallet: 'New wallet',
     step1: '1 of 2: sign with your current wallet',
-    step1Rest: 'It hands over to {wallet}.',
+    step1Rest: 'It names {wallet} as your new wallet.',
     step2: '2 of 2: sign with the new wallet',
     step2Rest: 'From then on, new requests are paid to {wallet}.',
     sign: 'Sign',
