@@ -63,6 +63,7 @@ export function errorPage(reply: FastifyReply, status: number, message: string):
   if (status === 405 && ['GET', 'HEAD'].includes(reply.request.method))
     return sendNotice(reply, status, errors.formAddress, errors.formAddressRest);
   if ([400, 405, 415].includes(status)) return sendNotice(reply, status, errors.malformed, errors.malformedRest);
+  if (status === 413) return sendNotice(reply, status, errors.tooLarge, errors.tooLargeRest);
   // 500 or 503: our fault.
   if (status >= 500) return sendNotice(reply, status, errors.trouble, errors.troubleRest);
   return sendNotice(reply, status, errors.failed, message);

@@ -58,3 +58,15 @@ test('the address of a form, opened as a page → says in the reader’s languag
   assert.match(page.html, /<h1[^>]*>Diese Adresse ist keine Seite<\/h1>/);
   assert.doesNotMatch(page.html, /Allow header/);
 });
+
+test('a form longer than is accepted → says so in the reader’s language, and that nothing was changed', async () => {
+  const answer = await fetch(`${app.url}/portal/sign-in`, {
+    method: 'POST',
+    headers: { origin: app.url, 'accept-language': 'de', 'content-type': 'application/x-www-form-urlencoded' },
+    body: `email=${'a'.repeat(200_000)}`,
+  });
+  assert.equal(answer.status, 413);
+  const page = await answer.text();
+  assert.match(page, /<h1[^>]*>Das ist zu lang<\/h1>/);
+  assert.match(page, /kein Geld bewegt/);
+});

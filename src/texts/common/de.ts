@@ -72,6 +72,9 @@ export const de: CommonTexts<'de'> = {
     malformed: 'Das konnten wir nicht lesen',
     malformedRest:
       'Es enthält ungültige Zeichen oder kam nicht von einem unserer Formulare. Es wurde nichts geändert und kein Geld bewegt. Gehen Sie zurück und senden Sie es noch einmal ab.',
+    tooLarge: 'Das ist zu lang',
+    tooLargeRest:
+      'Das Formular enthält mehr, als wir annehmen. Es wurde nichts geändert und kein Geld bewegt. Gehen Sie zurück, kürzen Sie Ihre Eingaben und senden Sie es noch einmal ab.',
     foreignForm: 'Dieses Formular kam von einer anderen Website',
     foreignFormRest:
       'Öffnen Sie Ihren Link noch einmal und verwenden Sie das Formular dort. Es wurde kein Geld bewegt.',

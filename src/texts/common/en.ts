@@ -72,6 +72,9 @@ export const en = {
     malformed: 'We could not read this',
     malformedRest:
       'It contains invalid characters or did not come from one of our forms. Nothing was changed and no money was moved. Go back and submit it again.',
+    tooLarge: 'This is too long',
+    tooLargeRest:
+      'The form contains more than we accept. Nothing was changed and no money was moved. Go back, shorten what you entered, and submit it again.',
     foreignForm: 'This form came from another site',
     foreignFormRest: 'Open your link again and use the form there. No money was moved.',
     accessChanged: 'Your access has changed',

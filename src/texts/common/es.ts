@@ -75,6 +75,9 @@ export const es: CommonTexts<'es'> = {
     malformed: 'No pudimos leer estos datos',
     malformedRest:
       'Contienen caracteres no válidos o no proceden de un formulario nuestro. No se cambió nada ni se movió dinero. Vuelva atrás y envíelos de nuevo.',
+    tooLarge: 'Esto es demasiado largo',
+    tooLargeRest:
+      'El formulario contiene más de lo que aceptamos. No se cambió nada ni se movió dinero. Vuelva atrás, acorte lo que escribió y envíelo de nuevo.',
     foreignForm: 'Este formulario procede de otro sitio',
     foreignFormRest: 'Abra de nuevo su enlace y use el formulario de allí. No se movió dinero.',
     accessChanged: 'Su acceso ha cambiado',

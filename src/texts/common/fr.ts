@@ -75,6 +75,9 @@ export const fr: CommonTexts<'fr'> = {
     malformed: 'Nous n’avons pas pu lire ces données',
     malformedRest:
       'Elles contiennent des caractères non valides ou ne proviennent pas d’un de nos formulaires. Rien n’a été modifié et aucun argent n’a été débité. Revenez en arrière et renvoyez-les.',
+    tooLarge: 'C’est trop long',
+    tooLargeRest:
+      'Le formulaire contient plus que ce que nous acceptons. Rien n’a été modifié et aucun argent n’a été débité. Revenez en arrière, raccourcissez votre saisie et envoyez-le de nouveau.',
     foreignForm: 'Ce formulaire provient d’un autre site',
     foreignFormRest: 'Rouvrez votre lien et utilisez le formulaire qui s’y trouve. Aucun argent n’a été débité.',
     accessChanged: 'Votre accès a changé',

@@ -75,6 +75,9 @@ export const pt: CommonTexts<'pt'> = {
     malformed: 'Não conseguimos ler isto',
     malformedRest:
       'Contém caracteres inválidos ou não veio de um dos nossos formulários. Nada foi alterado e nenhum valor foi movimentado. Volte e envie de novo.',
+    tooLarge: 'Isto é longo demais',
+    tooLargeRest:
+      'O formulário contém mais do que aceitamos. Nada foi alterado e nenhum valor foi movimentado. Volte, encurte o que você digitou e envie de novo.',
     foreignForm: 'Este formulário veio de outro site',
     foreignFormRest: 'Abra o seu link de novo e use o formulário de lá. Nenhum valor foi movimentado.',
     accessChanged: 'Seu acesso mudou',
