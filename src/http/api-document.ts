@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import type { Context } from '../context.ts';
 import { html, raw } from '../lib/text/html.ts';
 import { islandPath } from '../web/assets.ts';
@@ -114,12 +114,15 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
     transformObject: (generated) =>
       completeDocument('openapiObject' in generated ? generated.openapiObject : generated.swaggerObject),
   });
-  app.get('/openapi.json', { config: { auth: 'public' } }, async (_request, reply) =>
+  // Link checkers and monitors ask with HEAD.
+  const read = (url: string, handler: RouteHandlerMethod) =>
+    app.route({ method: ['GET', 'HEAD'], url, config: { auth: 'public' }, handler });
+  read('/openapi.json', async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
   );
-  app.get(docsPath, { config: { auth: 'public' } }, (_request, reply) => reply.redirect(`${docsPath}/`, 301));
+  read(docsPath, (_request, reply) => reply.redirect(`${docsPath}/`, 301));
   let page: string | undefined;
-  app.get(`${docsPath}/`, { config: { auth: 'public' } }, async (_request, reply) => {
+  read(`${docsPath}/`, async (_request, reply) => {
     page ??= referencePage(JSON.stringify(app.swagger()));
     return reply.type('text/html; charset=utf-8').send(page);
   });

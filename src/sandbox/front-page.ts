@@ -68,7 +68,7 @@ const ofService: Entry[] = [
 export function frontPage(app: FastifyInstance, ctx: Context): void {
   const mayOpen = isDeveloper(ctx.config);
   app.route({
-    method: 'GET',
+    method: ['GET', 'HEAD'],
     url: '/',
     config: { auth: 'public' },
     handler: async (request, reply) => {

@@ -50,6 +50,22 @@ test('GET / of a partner’s own host › that partner’s pages only; of nobody
   assert.equal((await visit(app.url, '/', 'example.com')).status, 404);
 });
 
+test('HEAD › the front page, the API reference and its document answer as to GET, without the body, for link checkers', async () => {
+  for (const path of ['/', '/docs', '/docs/', '/openapi.json']) {
+    const [answer, page] = await Promise.all(
+      ['HEAD', 'GET'].map((method) => fetch(app.url + path, { method, redirect: 'manual' })),
+    );
+    const [shown, expected] = [answer, page].map((it) => [
+      it?.status,
+      it?.headers.get('content-type'),
+      it?.headers.get('location'),
+    ]);
+    assert.deepEqual(shown, expected, path);
+    assert.equal(await answer?.text(), '');
+    await page?.text();
+  }
+});
+
 test('GET / in production → 404', async () => {
   const production = await startApp({ config: testConfig({ sandbox: false }) });
   assert.equal((await visit(production.url, '/', 'localhost:3000')).status, 404);
