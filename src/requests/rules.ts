@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { type FieldFault, refuse, refuseMerchant } from '../errors.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { currencyExponent, toUsdcMicro } from '../lib/money.ts';
+import { firstVisible } from '../lib/text/visible.ts';
 import type { CreateRequest } from './contract.ts';
 
 /** A create call whose fields keep their rules. */
@@ -81,9 +82,10 @@ export function madeAt(row: { created_at: Date; made_at: Date | null }): Date {
   return row.made_at ?? row.created_at;
 }
 
-/** Refuses an invoice without a customer name. */
+/** Refuses an invoice without a customer name that shows anything. */
 export function requireCustomerName(fields: CreateFields): void {
-  if (fields.payment_mode === 'invoice' && !fields.customer_name?.trim()) throw refuse('customer_name_required');
+  if (fields.payment_mode === 'invoice' && firstVisible(fields.customer_name) === null)
+    throw refuse('customer_name_required');
 }
 
 const unpayableText =

@@ -263,8 +263,8 @@ test('POST create › fiat_currency_code that differs → 400 currency_mismatch 
   assertRefused(answer, 400, 'currency_mismatch', { expected_fiat_code: 'JPY' });
 });
 
-test('POST create › invoice without customer_name → 400 customer_name_required', async () => {
-  for (const customer_name of [undefined, null, '', '   ', '\t\n ']) {
+test('POST create › invoice without customer_name, or with one that shows nothing → 400 customer_name_required', async () => {
+  for (const customer_name of [undefined, null, '', '   ', '\t\n ', ' \u200b ', '\u2060', '\u3164', '\u202e']) {
     assertRefused(await create({ payment_mode: 'invoice', customer_name }), 400, 'customer_name_required');
   }
 });
