@@ -44,16 +44,21 @@ export function claimReceipts(
     ${dueSince(db.sql, db.sql`next_attempt_at`, since)}`;
   return db.sql<DueReceipt[]>`
     with recursive parties as (
-      (select partner_id from receipts where ${waiting} order by partner_id limit 1)
+      (select partner_id, next_attempt_at from receipts where ${waiting} order by partner_id, next_attempt_at limit 1)
       union all
-      select n.partner_id from parties p cross join lateral (
-        select partner_id from receipts where ${waiting} and partner_id > p.partner_id order by partner_id limit 1) n
+      select n.* from parties p cross join lateral (
+        select partner_id, next_attempt_at from receipts where ${waiting} and partner_id > p.partner_id
+        order by partner_id, next_attempt_at limit 1) n
+    ), due_parties as materialized (
+      select partner_id from parties where next_attempt_at <= now()
     ), turns as (
       select d.*, row_number() over (partition by d.partner_id order by d.next_attempt_at) as turn
-      from parties p cross join lateral (
+      from due_parties p cross join lateral (
         select partner_id, test_mode, request_id, next_attempt_at from receipts
         where ${waiting} and partner_id = p.partner_id and next_attempt_at <= now()
-        order by next_attempt_at limit ${limit}) d
+        order by next_attempt_at
+        -- The first of each are enough where there are more partners than that.
+        limit (select case when count(*) > ${limit}::int then 1 else ${limit}::int end from due_parties)) d
     ), next as (
       select partner_id, test_mode, request_id from turns order by turn, random() limit ${limit}
     ), due as (

@@ -7,8 +7,9 @@ import { claimReceipts } from '../../src/receipts/store.ts';
 import { findOfAllPartners } from '../../src/requests/lists/all-partners.ts';
 import { selectDueChanges } from '../../src/wallets/store.ts';
 import { testContext } from '../support/app.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase, withoutLimits } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { openExplainer, rowsRead, sentDuring } from '../support/plans-read.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -38,6 +39,31 @@ test('A partner is owed many receipts → another’s is claimed with the first 
   assert.equal(first.filter(({ partner_id }) => partner_id === quiet.partnerId).length, 1);
   assert.equal((await claim()).length, 5);
   assert.equal((await claim()).length, 0);
+});
+
+test('Many partners are owed many receipts → a claim reads one of each, and claims of as many partners as it may', async () => {
+  const [partners, each, limit] = [60, 30, 20];
+  await withoutLimits(
+    database.owner,
+    (tx) => tx`
+      insert into receipts (partner_id, test_mode, request_id, channel, next_attempt_at)
+      select lpad(to_hex(p), 32, '0')::uuid, true, gen_random_uuid(), 'mail', now() - r * interval '1 minute'
+      from generate_series(1, ${partners}::int) p, generate_series(1, ${each}::int) r`,
+  );
+  await database.owner`analyze receipts`;
+  const claim = () => claimReceipts(database.db, 'mail', { firstMs: 60_000, maxAttempts: 3 }, limit, null);
+  let claimed: Awaited<ReturnType<typeof claim>> = [];
+  const sent = await sentDuring(database.db, async () => {
+    claimed = await claim();
+  });
+  assert.equal(new Set(claimed.map(({ partner_id }) => partner_id)).size, limit);
+  const explainer = openExplainer(database.url);
+  try {
+    const [plan] = await explainer.explain(sent, 'auto');
+    assert.ok(plan && rowsRead(plan) < 4 * partners, `${plan && rowsRead(plan)} rows`);
+  } finally {
+    await explainer.end();
+  }
 });
 
 test('A partner’s many recoveries are due → another’s is settled with the first of them', async () => {
