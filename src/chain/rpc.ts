@@ -84,10 +84,10 @@ function readEach<K, T>(
 }
 
 /** Transactions by hash, in lower case: only answers about these are read and checked. Null: all of them. */
-export type Wanted = { has(txHash: string): boolean } | null;
+export type TransactionFilter = { has(txHash: string): boolean } | null;
 
 /** The entries of a block's list that are about wanted transactions. */
-function entriesOf(list: unknown, of: Wanted, name: 'hash' | 'transactionHash', what: string): unknown[] {
+function entriesOf(list: unknown, of: TransactionFilter, name: 'hash' | 'transactionHash', what: string): unknown[] {
   const all = readArray(list, what);
   if (!of) return all;
   return all.filter((one) => {
@@ -96,7 +96,7 @@ function entriesOf(list: unknown, of: Wanted, name: 'hash' | 'transactionHash', 
   });
 }
 
-function readFullBlock(value: unknown, of: Wanted) {
+function readFullBlock(value: unknown, of: TransactionFilter) {
   const header = readHeader(value);
   if (!header) return null;
   const transactions = entriesOf(readObject(value, 'block').transactions, of, 'hash', 'transactions');
@@ -131,7 +131,7 @@ const blockCalls = (call: Call) => ({
   header: async (block: number | BlockTag) =>
     readHeader(await call('eth_getBlockByNumber', [typeof block === 'number' ? toHex(block) : block, false])),
   /** All receipts of a block, or those of some transactions; null when the provider does not have the block. */
-  blockReceipts: async (blockHash: string, of: Wanted = null, maxBytes?: number) => {
+  blockReceipts: async (blockHash: string, of: TransactionFilter = null, maxBytes?: number) => {
     const result = await call('eth_getBlockReceipts', [blockHash], maxBytes);
     return result === null ? null : entriesOf(result, of, 'transactionHash', 'receipts').map(readReceipt);
   },
@@ -144,7 +144,7 @@ const blockCalls = (call: Call) => ({
     );
   },
   /** The header of a block with all its transactions, or some; null when the provider does not have it. */
-  fullBlock: async (number: number, of: Wanted = null, maxBytes?: number) =>
+  fullBlock: async (number: number, of: TransactionFilter = null, maxBytes?: number) =>
     readFullBlock(await call('eth_getBlockByNumber', [toHex(number), true], maxBytes), of),
 });
 

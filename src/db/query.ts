@@ -28,11 +28,11 @@ const PgQuery = pg.Query as unknown as new (text: string) => Answered;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
 
 /** The row builders of each connection's prepared statements, by name. The one used most recently comes last. */
-const knownColumns = new WeakMap<Wire, Known>();
-type Known = Map<string, BuildRow>;
+const knownColumns = new WeakMap<Wire, PreparedStatements>();
+type PreparedStatements = Map<string, BuildRow>;
 
 /** The row builder of a prepared statement; marks the statement as used. */
-function lastUsed(known: Known, name: string): BuildRow | undefined {
+function lastUsed(known: PreparedStatements, name: string): BuildRow | undefined {
   const build = known.get(name);
   if (build && known.delete(name)) known.set(name, build);
   return build;
@@ -47,7 +47,7 @@ class Query extends PgQuery {
   #rows: Row[] = [];
   #answer: Rows<Row[]> | undefined;
   /** Where its row builder is stored once the columns are known. */
-  #known: Known | undefined;
+  #known: PreparedStatements | undefined;
   #fault: Error | undefined;
   readonly #maxKept: number;
   readonly #ahead: Sendable | null;
@@ -65,7 +65,7 @@ class Query extends PgQuery {
   override submit(connection: Wire): Error | null {
     const { name, values } = this;
     if (name === undefined) return super.submit(connection);
-    const known = knownColumns.get(connection) ?? (new Map() as Known);
+    const known = knownColumns.get(connection) ?? (new Map() as PreparedStatements);
     knownColumns.set(connection, known);
     connection.stream.cork();
     try {
@@ -96,7 +96,7 @@ class Query extends PgQuery {
    * @returns a function that sends the statement without `sync`: the following one runs in the same transaction, and
    * not at all if this one fails
    */
-  #writeAhead({ name = '', values }: Sendable, known: Known): (connection: Wire) => void {
+  #writeAhead({ name = '', values }: Sendable, known: PreparedStatements): (connection: Wire) => void {
     this.values = this.values.map(prepareValue);
     if (!lastUsed(known, name)) throw new Error('what is sent ahead was not prepared');
     return (connection) => {
@@ -138,7 +138,7 @@ class Query extends PgQuery {
 }
 
 /** Makes room for one more prepared statement. The server closes the oldest before it reads the next message. */
-function forgetOldest(connection: Wire, known: Known, maxKept: number): void {
+function forgetOldest(connection: Wire, known: PreparedStatements, maxKept: number): void {
   for (const oldest of known.keys()) {
     if (known.size < maxKept) return;
     known.delete(oldest);

@@ -122,10 +122,10 @@ export async function reportTransaction(
   };
 }
 
-type Asked = { chain: ChainConfig; answered: boolean; transaction: Transaction | null; receipt: Receipt | null };
+type ChainAnswer = { chain: ChainConfig; answered: boolean; transaction: Transaction | null; receipt: Receipt | null };
 
 /** What a chain knows of a transaction. */
-async function askChain(chain: ChainConfig, txHash: string): Promise<Asked> {
+async function askChain(chain: ChainConfig, txHash: string): Promise<ChainAnswer> {
   let answered = false;
   for (const url of promptEndpoints(chain)) {
     const rpc = connectRpc(url, timeoutMs);

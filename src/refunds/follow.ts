@@ -54,9 +54,9 @@ async function unlessItFails<T>(ctx: Context, row: DueRefund, work: () => Promis
 }
 
 /** A refund, and what the chain reports about its transaction. */
-type Seen = { row: DueRefund; lookup: RefundLookup };
+type RefundStatus = { row: DueRefund; lookup: RefundLookup };
 
-async function lookUp(ctx: Context, row: DueRefund): Promise<Seen | null> {
+async function lookUp(ctx: Context, row: DueRefund): Promise<RefundStatus | null> {
   const chain = findChain(ctx.chains[modeOf(row.test_mode)], row.chain_id);
   if (!chain) return null;
   const lookup = await lookUpRefund(chain, {
@@ -71,8 +71,8 @@ async function lookUp(ctx: Context, row: DueRefund): Promise<Seen | null> {
 }
 
 /** Refunds that share a transaction are settled together: its money is divided once, however many are due. */
-function groupsOf(seen: Seen[]): [Seen, ...Seen[]][] {
-  const groups = new Map<string, [Seen, ...Seen[]]>();
+function groupsOf(seen: RefundStatus[]): [RefundStatus, ...RefundStatus[]][] {
+  const groups = new Map<string, [RefundStatus, ...RefundStatus[]]>();
   for (const one of seen) {
     const { row, lookup } = one;
     const alone = row.state === 'kept' || row.state === 'replaced';
@@ -86,7 +86,7 @@ function groupsOf(seen: Seen[]): [Seen, ...Seen[]][] {
   return [...groups.values()];
 }
 
-async function follow(ctx: Context, group: [Seen, ...Seen[]]): Promise<void> {
+async function follow(ctx: Context, group: [RefundStatus, ...RefundStatus[]]): Promise<void> {
   const [{ row: first, lookup }] = group;
   const scope = scopeOfRow(first);
   if (lookup.kind === 'unknown') {
@@ -100,7 +100,7 @@ async function follow(ctx: Context, group: [Seen, ...Seen[]]): Promise<void> {
 }
 
 /** Stores what the look-up found of refunds that share a transaction. */
-async function settle(tx: Tx, scope: Scope, seen: [Seen, ...Seen[]], now: Date): Promise<void> {
+async function settle(tx: Tx, scope: Scope, seen: [RefundStatus, ...RefundStatus[]], now: Date): Promise<void> {
   const [{ row: first, lookup: common }] = seen;
   const group = groupOf(first);
   await lockGroup(tx, scope, group);

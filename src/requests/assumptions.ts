@@ -15,7 +15,7 @@ import { isIdempotencyKey } from './rules.ts';
 import { assumedRequest, type PlannedRequest, type ShownRequest } from './store.ts';
 
 type Merchant = NonNullable<CreateFacts['merchant']>;
-type Known = { caller: Caller; merchant: Merchant };
+type Remembered = { caller: Caller; merchant: Merchant };
 
 /** What the gate found: the request that its statement stored, or the data for a decision. */
 export type GateFacts = ReadFacts | { stored: ShownRequest };
@@ -76,7 +76,7 @@ const merchantOf = (
 /**
  * Null if the create would be refused. The data may have changed, so a refusal is decided only after reading it again.
  */
-function plan(ctx: Context, { caller, merchant }: Known, call: UncheckedCall): PlannedRequest | null {
+function plan(ctx: Context, { caller, merchant }: Remembered, call: UncheckedCall): PlannedRequest | null {
   const { idempotency_key: key, fiat_currency_code: code } = call.body;
   if (key !== undefined && !isIdempotencyKey(key)) return null;
   // It is not known whether another currency has a rate.
@@ -89,7 +89,7 @@ function plan(ctx: Context, { caller, merchant }: Known, call: UncheckedCall): P
   }
 }
 
-function assumedOf(ctx: Context, { caller, merchant }: Known, request: PlannedRequest) {
+function assumedOf(ctx: Context, { caller, merchant }: Remembered, request: PlannedRequest) {
   return {
     request,
     caller,

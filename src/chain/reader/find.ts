@@ -190,7 +190,7 @@ function ownersOf(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Rec
 }
 
 /** What was found in a block, and which parts could not be read. */
-export type Found = { transfers: FoundTransfer[]; unread: Unread[] };
+export type BlockContent = { transfers: FoundTransfer[]; unread: Unread[] };
 
 /** The longest wait for what is requested together. What did not arrive is requested alone. */
 const aheadMs = 4_000;
@@ -202,9 +202,9 @@ const aheadMs = 4_000;
  * @throws ProviderFault when the provider's transaction or receipt is missing or contradicts the log
  * @throws RpcError when the first does not answer
  */
-export async function findTransfers(header: Header, logs: readonly Log[], reading: Reading): Promise<Found> {
+export async function findTransfers(header: Header, logs: readonly Log[], reading: Reading): Promise<BlockContent> {
   const { owners } = reading;
-  const found: Found = { transfers: [], unread: [] };
+  const found: BlockContent = { transfers: [], unread: [] };
   const watched = [...watchedLogs(logs, owners)];
   const wanted = watched.map(([txHash]) => ({ txHash, blockNumber: header.number, blockHash: header.hash }));
   const [first, ...others] = reading.rpcs;

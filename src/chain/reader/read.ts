@@ -10,7 +10,7 @@ import { checkLinked, checkLogs, lacksAnnounced, nextRange, transferTopic } from
 import { checkOther, checkProvider } from './check-provider.ts';
 import { selectKnownBlock } from './checkpoints-store.ts';
 import { type Comparison, forgetAfter, noteRead } from './comparison.ts';
-import { type Doubts, type Found, findTransfers, logsOfBlock } from './find.ts';
+import { type BlockContent, type Doubts, findTransfers, logsOfBlock } from './find.ts';
 import { findFirst } from './first-block.ts';
 import type { Lease } from './lease.ts';
 import { ProviderFault, type RpcPool, type RpcProvider } from './pool.ts';
@@ -237,14 +237,19 @@ async function readOn(
 /** Null for a block whose logs no provider returns. */
 type LogsByBlock = Map<number, Log[] | null>;
 
-async function findAll(reader: Reader, provider: RpcProvider, headers: Header[], logs: LogsByBlock): Promise<Found> {
+async function findAll(
+  reader: Reader,
+  provider: RpcProvider,
+  headers: Header[],
+  logs: LogsByBlock,
+): Promise<BlockContent> {
   const other = reader.pool.other(provider);
   const rpcs = other ? [provider.rpc, other.rpc] : [provider.rpc];
   const reading = { owners: reader.wallets.owners, rpcs, contract: contractToRead(reader.chain) };
-  const all: Found = { transfers: [], unread: [] };
+  const all: BlockContent = { transfers: [], unread: [] };
   for (const header of headers) {
     const own = logs.get(header.number);
-    const found: Found =
+    const found: BlockContent =
       own === null
         ? { transfers: [], unread: [{ block: header, txHash: null, logs: [], owners: {} }] }
         : await findTransfers(header, own ?? [], reading);

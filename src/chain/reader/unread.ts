@@ -1,7 +1,7 @@
 import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
 import { contractToRead } from '../recurring/contract.ts';
 import { type Header, nullOfRpc, type Rpc, RpcError } from '../rpc.ts';
-import { type Found, findTransfers, logsOfBlock, watchedLogs } from './find.ts';
+import { type BlockContent, findTransfers, logsOfBlock, watchedLogs } from './find.ts';
 import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
 import { holdCursor, insertTransfers } from './store.ts';
@@ -41,7 +41,7 @@ export async function readUnread(reader: Reader): Promise<void> {
   await raiseAlarm(db.sql, { kind: 'chain-unread', subject: String(chainId), details });
 }
 
-type Read = Found & { complete: boolean };
+type Read = BlockContent & { complete: boolean };
 const nothing: Read = { transfers: [], unread: [], complete: true };
 
 /** Whether all endpoints answer that a block is not on their chain. */

@@ -3,7 +3,7 @@ import { connectRpc, type Hex, RpcError } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 
 /** Which token and contract an allowance is for. */
-type Asked = { token_address: Hex; contract_address: Hex };
+type AllowanceOf = { token_address: Hex; contract_address: Hex };
 
 /**
  * Payers' balances of a mandate's token and their allowances for its contract. Null if no endpoint answers.
@@ -12,7 +12,7 @@ type Asked = { token_address: Hex; contract_address: Hex };
  */
 export async function holdingsOf(
   chain: ChainConfig,
-  { token_address: token, contract_address: contract }: Asked,
+  { token_address: token, contract_address: contract }: AllowanceOf,
   payers: readonly Hex[],
 ): Promise<Holdings[] | null> {
   for (const url of chain.rpcUrls) {

@@ -14,7 +14,7 @@ import {
   selectBrowsedRequests,
 } from './browse-store.ts';
 import { type PortalStatus, selectPortalStatus } from './display-status-store.ts';
-import { type Found, findRequests, type SearchLimit } from './search.ts';
+import { findRequests, type SearchLimit, type SearchResult } from './search.ts';
 
 export { type BrowsedRow, type BrowseFilter, type Concern, concerns, type ExportedRow } from './browse-store.ts';
 export { type PortalStatus, portalStatuses } from './display-status-store.ts';
@@ -69,7 +69,7 @@ export async function readPortalStatus(ctx: Context, scope: Scope, requestId: st
 }
 
 /** What follows a cursor of a list, or of what a search found. */
-function partOf(found: Found | null, after: string | null, limit: number) {
+function partOf(found: SearchResult | null, after: string | null, limit: number) {
   return { ids: found?.ids ?? null, before: after === null ? null : instantOfMs(after), limit };
 }
 
@@ -85,7 +85,7 @@ export async function findIn(
   scope: Scope,
   typed: string | null | undefined,
   { accountId, since, until }: Pick<BrowseFilter, 'accountId' | 'since' | 'until'>,
-): Promise<Found | null> {
+): Promise<SearchResult | null> {
   if (!typed) return null;
   const accounts = [accountId ?? []].flat();
   const [only = null] = accounts.length === 1 ? accounts : [];

@@ -34,17 +34,17 @@ export async function selectNamed(
   const { text, id, ids, email } = search;
   const own = ownOf(tx, place);
   const looks = [
-    tx<Found[]>`select find_by_value(${text}, ${account}, ${maxFound}) as id`,
-    tx<Found[]>`${byKey(tx, place, text)}`,
-    id && tx<Found[]>`select id from requests where ${own} and id = ${id}`,
+    tx<FoundId[]>`select find_by_value(${text}, ${account}, ${maxFound}) as id`,
+    tx<FoundId[]>`${byKey(tx, place, text)}`,
+    id && tx<FoundId[]>`select id from requests where ${own} and id = ${id}`,
     ids &&
-      tx<Found[]>`
+      tx<FoundId[]>`
         select id from requests where ${own} and id between ${ids.from} and ${ids.to} and id::text like ${`%${ids.end}`}
         order by id desc limit ${maxFound}`,
-    email && tx<Found[]>`select find_by_email_in_scope(${email}, ${account}, ${maxFound}) as id`,
-    search.hash && tx<Found[]>`${byTransaction(tx, place, search.hash)}`,
-    search.address && tx<Found[]>`${byPayer(tx, place, search.address)}`,
-    search.receipt && tx<Found[]>`${byReceipt(tx, place, search.receipt)}`,
+    email && tx<FoundId[]>`select find_by_email_in_scope(${email}, ${account}, ${maxFound}) as id`,
+    search.hash && tx<FoundId[]>`${byTransaction(tx, place, search.hash)}`,
+    search.address && tx<FoundId[]>`${byPayer(tx, place, search.address)}`,
+    search.receipt && tx<FoundId[]>`${byReceipt(tx, place, search.receipt)}`,
   ];
   const found = await Promise.all(looks.filter((look) => typeof look === 'object'));
   return {
@@ -54,7 +54,7 @@ export async function selectNamed(
 }
 
 /** `null`: money that is probably meant for no request. */
-type Found = { id: string | null };
+type FoundId = { id: string | null };
 
 const ownOf = (tx: Tx, { scope, accountId }: Place) => tx`
   partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}

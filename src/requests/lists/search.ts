@@ -13,7 +13,7 @@ import { maxFound, type Scanned, selectNamed, selectScanned } from './search-sto
 export type SearchLimit = { kind: 'newest' | 'matches' | 'partners'; count: number };
 
 /** The ids of the requests that a search found, and how far it went; null: to the end. */
-export type Found = { ids: string[]; limit: SearchLimit | null };
+export type SearchResult = { ids: string[]; limit: SearchLimit | null };
 
 /** What no index contains is searched for in this many of the newest requests, or for this long. */
 const maxRead = 100_000;
@@ -46,7 +46,7 @@ export async function findRequests(
   { scope, accountId }: { scope: Scope; accountId: string | null },
   typed: string,
   searched: Searched,
-): Promise<Found> {
+): Promise<SearchResult> {
   const search = readSearchText(typed);
   const chainIds = ctx.chains[modeOf(scope.testMode)].map(({ chainId }) => chainId);
   const { ids: named, isAll } = await ctx.db.reading(scope, (tx) =>
@@ -72,7 +72,7 @@ async function lookThrough(
   scope: Scope,
   search: SearchText,
   { newest, lists }: Searched,
-): Promise<Found> {
+): Promise<SearchResult> {
   const ids: string[] = [];
   const end = performance.now() + maxSearchMs;
   let read = 0;
