@@ -46,7 +46,7 @@ export function feelessForms(app: FastifyInstance, ctx: Context): void {
   const form = (
     name: FormName,
     limits: ReturnType<typeof postLimits>[],
-    answer: (checkout: Checkout, offer: AuthorizedOffer, from: Hex, typed: Typed) => Promise<Answer>,
+    answer: (checkout: Checkout, offer: AuthorizedOffer, from: Hex, typed: FieldReader) => Promise<Answer>,
   ) =>
     app.route({
       method: 'POST',
@@ -62,7 +62,7 @@ export function feelessForms(app: FastifyInstance, ctx: Context): void {
         if (!isAllowed) return no(429, 'tooMany');
         const checkout = await readCheckout(ctx, id, wordsFor(request));
         if (!checkout) return no(404, 'closed');
-        const typed: Typed = (field, longest) => {
+        const typed: FieldReader = (field, longest) => {
           const value = request.body?.[field];
           return typeof value === 'string' ? value.slice(0, longest).trim().toLowerCase() : '';
         };
@@ -115,7 +115,7 @@ function without({ state }: Checkout, name: FormName, from: string): Answer {
   return { ok: false, reason: payable(state) === 'no' ? 'closed' : 'notOffered' };
 }
 
-type Typed = (field: string, longest: number) => string;
+type FieldReader = (field: string, longest: number) => string;
 
 /** The name of the text for each outcome. */
 const reasons = {

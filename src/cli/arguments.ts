@@ -13,10 +13,10 @@ const typoDistance = 3;
 const maxTypo = (name: string) => Math.min(typoDistance, Math.floor(name.length / 2));
 
 /** A command line: the words before the first option, which begin with the command's name, and the rest. */
-export type Typed = { words: string[]; rest: string[]; wantsHelp: boolean };
+export type CommandLine = { words: string[]; rest: string[]; wantsHelp: boolean };
 
 /** Splits a command line; `--json` and `--help` may also come before the command. */
-export function splitTyped(argv: readonly string[]): Typed {
+export function splitTyped(argv: readonly string[]): CommandLine {
   const isCommon = (text: string) => text.startsWith('--') && text.slice(2) in commonOptions;
   const first = argv.findIndex((text) => !isCommon(text));
   const leading = first === -1 ? argv : argv.slice(0, first);
@@ -36,7 +36,10 @@ export function splitTyped(argv: readonly string[]): Typed {
  * @throws UsageFault for an option or a word that the command does not take, naming the closest option, and for one
  * that is given twice
  */
-export function readArguments({ name, usage }: Pick<Command, 'name' | 'usage'>, { words, rest }: Typed): Arguments {
+export function readArguments(
+  { name, usage }: Pick<Command, 'name' | 'usage'>,
+  { words, rest }: CommandLine,
+): Arguments {
   const own = words.slice(name.split(' ').length);
   const kinds = { ...commonOptions, ...optionKinds(usage) };
   const parsed = parse([...own, ...rest], kinds);

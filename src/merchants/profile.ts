@@ -23,10 +23,10 @@ export type ProfileFault = DetailFault | 'changedTooOften';
 /** The result of submitting a profile: the names of changed fields, or which fields are wrong and how. */
 export type ProfileOutcome = { changed: string[]; currency: string } | { faults: Record<string, ProfileFault> };
 
-type Typed = Record<string, string | undefined>;
+type ProfileForm = Record<string, string | undefined>;
 
 /** A submitted profile. `notice`: the mail to the earlier address, if the address changes. */
-export type ProfileChange = { accountId: string; typed: Typed; notice: Omit<NewMail, 'recipient'> };
+export type ProfileChange = { accountId: string; typed: ProfileForm; notice: Omit<NewMail, 'recipient'> };
 
 /**
  * Per merchant and day (UTC). Each change mails the earlier address, and nobody has proved that it is the merchant's.
@@ -89,7 +89,7 @@ function mayLeave(
   );
 }
 
-function readProfile(typed: Typed): { profile: Profile; faults: Record<string, ProfileFault> } {
+function readProfile(typed: ProfileForm): { profile: Profile; faults: Record<string, ProfileFault> } {
   const faults: Record<string, ProfileFault> = {};
   const line = (name: keyof typeof furtherLimits) => {
     const text = oneLine(typed[name] ?? '') || null;

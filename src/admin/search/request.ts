@@ -60,7 +60,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
   });
 }
 
-type Known = {
+type RequestDetails = {
   row: ExportedRow;
   merchant: MerchantView;
   receivedMicro: bigint;
@@ -68,7 +68,7 @@ type Known = {
   delivery: LoggedDelivery | undefined;
 };
 
-function factsCard(ctx: Context, words: Words, { row, merchant, receivedMicro, delivery }: Known): Html {
+function factsCard(ctx: Context, words: Words, { row, merchant, receivedMicro, delivery }: RequestDetails): Html {
   const admin = adminTexts(words);
   const { request, requests, webhooks } = portalTexts(words);
   const url = payPageUrl(ctx.config, row.id);

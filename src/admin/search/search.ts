@@ -32,7 +32,7 @@ const maxSearchMs = 400;
 const maxShown = 20;
 
 /** `isCut`: there are more than are shown. */
-type Found = { requests: FoundRequest[]; payments: FoundPayment[]; isCut: boolean; limit: SearchLimit | null };
+type SearchResults = { requests: FoundRequest[]; payments: FoundPayment[]; isCut: boolean; limit: SearchLimit | null };
 
 /** `GET /admin/search`: one field for requests, payments, merchants and partners, of all partners in both modes. */
 export function adminSearch(pages: AdminPages, ctx: Context): void {
@@ -84,7 +84,7 @@ export function adminSearch(pages: AdminPages, ctx: Context): void {
 }
 
 /** Finds what indexes over all partners identify. If they find nothing, searches the partners one after another. */
-async function findAnywhere(ctx: Context, typed: string): Promise<Found> {
+async function findAnywhere(ctx: Context, typed: string): Promise<SearchResults> {
   const { requests: named, isAll } = await findOfAllPartners(ctx, readSearchText(typed));
   if (named.length === 0) return findAt(ctx, typed, slugs(ctx));
   const found = await Promise.all(
@@ -98,8 +98,8 @@ async function* slugs(ctx: Context): AsyncGenerator<string> {
   for await (const batch of exportPartners(ctx, {})) for (const { slug } of batch) yield slug;
 }
 
-async function findAt(ctx: Context, typed: string, partners: AsyncIterable<string> | string[]): Promise<Found> {
-  const found: Found = { requests: [], payments: [], isCut: false, limit: null };
+async function findAt(ctx: Context, typed: string, partners: AsyncIterable<string> | string[]): Promise<SearchResults> {
+  const found: SearchResults = { requests: [], payments: [], isCut: false, limit: null };
   const end = performance.now() + maxSearchMs;
   let searched = 0;
   for await (const slug of partners) {
@@ -116,7 +116,7 @@ async function findAt(ctx: Context, typed: string, partners: AsyncIterable<strin
   return found;
 }
 
-async function findInScope(ctx: Context, scope: Scope, typed: string, found: Found): Promise<void> {
+async function findInScope(ctx: Context, scope: Scope, typed: string, found: SearchResults): Promise<void> {
   const words = readSearchText(typed);
   const chainIds = ctx.chains[modeOf(scope.testMode)].map(({ chainId }) => chainId);
   const isPayment = words.hash ?? words.address;

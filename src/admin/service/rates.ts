@@ -27,8 +27,8 @@ import { besideSources, percentText, rateState } from './rate-words.ts';
 const path = '/admin/rates';
 
 /** The input of the form that sets a rate. */
-type Typed = { code: string; rate: string; until: string; shown: string };
-const nothingTyped: Typed = { code: '', rate: '', until: '', shown: '' };
+type RateForm = { code: string; rate: string; until: string; shown: string };
+const nothingTyped: RateForm = { code: '', rate: '', until: '', shown: '' };
 
 /** Why the rate was not set. `deviation`: how far it is from the sources, if the operator can confirm it. */
 type Fault = { text: string; deviation: Deviation | null };
@@ -72,7 +72,7 @@ function asNothing(error: unknown): false {
   throw error;
 }
 
-async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown }: Typed): Promise<Fault | null> {
+async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown }: RateForm): Promise<Fault | null> {
   // The browser's field for an instant has neither seconds nor a time zone. The form asks for UTC.
   const end = until === '' ? null : parseInstant(/T\d\d:\d\d$/.test(until) ? `${until}:00Z` : until);
   const { rates: t } = adminTexts(call.words);
@@ -102,7 +102,7 @@ async function refresh(ctx: Context, call: AdminCall): Promise<string> {
   return result.refreshed.length > 0 ? 'refreshed' : 'nothing';
 }
 
-async function show(ctx: Context, call: AdminCall, status: number, typed: Typed, fault: Fault | null) {
+async function show(ctx: Context, call: AdminCall, status: number, typed: RateForm, fault: Fault | null) {
   const { words } = call;
   const { rates: t, places } = adminTexts(words);
   const rates = await listRates(ctx);
@@ -184,7 +184,7 @@ function clearForm(words: Words, code: string): Html {
  * The form that sets a rate. A rate far from the sources must be confirmed: the same form again, with the deviation
  * that was shown.
  */
-function setForm(words: Words, typed: Typed, fault: Fault | null): Html {
+function setForm(words: Words, typed: RateForm, fault: Fault | null): Html {
   const open = fault !== null;
   const deviation = fault?.deviation ?? null;
   const { rates: t } = adminTexts(words);

@@ -11,7 +11,7 @@ import type { AdminCall, AdminPages } from '../route.ts';
 
 const path = '/admin/erase';
 const kinds = ['email', 'phone', 'request'] as const;
-type Typed = { by: (typeof kinds)[number]; value: string };
+type SearchForm = { by: (typeof kinds)[number]; value: string };
 
 /**
  * `GET /admin/erase`: finds one customer, then erases them. The search term is sent as a form, so that it appears in no
@@ -60,7 +60,7 @@ function countsOf(words: Words, counts: Partial<Record<Counted, number>>, more =
   return allOf(words, parts);
 }
 
-function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof findCustomer>>): Html {
+function foundCard(words: Words, typed: SearchForm, found: Awaited<ReturnType<typeof findCustomer>>): Html {
   const admin = adminTexts(words);
   const { erase: t } = admin;
   if (found.since === null) return card(stateLine('ended', t.none, t.noneRest));
@@ -75,7 +75,7 @@ function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof 
   );
 }
 
-function show(ctx: Context, call: AdminCall, status: number, typed: Typed, message: Html | null) {
+function show(ctx: Context, call: AdminCall, status: number, typed: SearchForm, message: Html | null) {
   const { words } = call;
   const { erase: t, places } = adminTexts(words);
   const days = ctx.config.eraseCustomersAfterDays;

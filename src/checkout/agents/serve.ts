@@ -25,7 +25,7 @@ const sendAgainText =
   'An earlier signed payment failed, but its signature is still valid. Whoever signed it should send the same header again instead of signing another payment.';
 
 /** Why payment is required: nothing was paid yet (`refused` null), or a payment was refused. */
-type Asked = { refused: RefusalCode | null; settlement?: Settlement };
+type WhyUnpaid = { refused: RefusalCode | null; settlement?: Settlement };
 
 /**
  * Makes the handler that answers programs. Limits each client before the request, so that a client who knows a pay link
@@ -83,7 +83,7 @@ function madeText({ state }: Checkout): string {
 }
 
 /** Sends the state of the request: paid, being paid, ended, or payable. */
-function answerState(reply: FastifyReply, checkout: Checkout, asked: Asked): unknown {
+function answerState(reply: FastifyReply, checkout: Checkout, asked: WhyUnpaid): unknown {
   const { state } = checkout;
   const { refused, settlement = null } = asked;
   const sendState = (status: number, message: string) =>

@@ -9,16 +9,16 @@ import { readMandateSignature } from '../../plans/mandates/signature.ts';
 import { unlimitedAllowance } from '../../plans/mandates/terms.ts';
 
 /** A field of a form, as text; empty if it is missing. */
-export type Typed = (name: string) => string;
+export type FieldReader = (name: string) => string;
 /** The answer to browser code: what to do next, or why not. */
 export type Answer = { fault: AgreeFault } | Record<string, unknown>;
-type Post = (ctx: Context, plan: CustomersPlan, typed: Typed) => Promise<Answer>;
+type Post = (ctx: Context, plan: CustomersPlan, typed: FieldReader) => Promise<Answer>;
 
 /** Stands for an invalid number of charges, for which nothing is offered. */
 const noCount = -1;
 
 /** The number of charges that the customer chose for the allowance; null: without limit. */
-function countIn(typed: Typed): number | null {
+function countIn(typed: FieldReader): number | null {
   const text = typed('charges');
   if (text === 'limitless') return null;
   return /^\d{1,4}$/.test(text) ? Number(text) : noCount;
@@ -36,7 +36,7 @@ function stepAnswer(step: AllowanceStep | { fault: AgreeFault }): Answer {
 const wholeNumber = /^\d{1,78}$/;
 
 /** The permit that the browser sent; null without a valid one. */
-function permitIn(typed: Typed): SubmittedPermit | null {
+function permitIn(typed: FieldReader): SubmittedPermit | null {
   const signature = readMandateSignature(typed('permit_signature'));
   const numbers = ['permit_value', 'permit_nonce', 'permit_deadline'].map((name) => typed(name));
   if (!signature || !numbers.every((text) => wholeNumber.test(text))) return null;
@@ -44,7 +44,7 @@ function permitIn(typed: Typed): SubmittedPermit | null {
   return { value, nonce, deadline, signature };
 }
 
-function signedRaise(typed: Typed): SignedRaise {
+function signedRaise(typed: FieldReader): SignedRaise {
   const until = parseInstant(typed('until')) ?? new Date(0);
   return { charges: countIn(typed), until, signature: readMandateSignature(typed('signature')) };
 }

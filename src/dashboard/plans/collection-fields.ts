@@ -19,13 +19,13 @@ export function noAutomatic(ctx: Context, { merchant }: MerchantVisit): NoAutoma
 }
 
 /** The values of the fields: as typed, otherwise from the plan. */
-type Typed = Partial<Record<PlanField, string | undefined>>;
+type FieldValues = Partial<Record<PlanField, string | undefined>>;
 
 /** The fields for how a plan's charges are paid: by link, or automatically within limits. They work without script. */
 export function collectionFields(
   words: Words,
   currency: string,
-  typed: Typed,
+  typed: FieldValues,
   faults: PlanFaults,
   why: NoAutomatic | null,
 ): Html {
@@ -58,7 +58,7 @@ export function collectionFields(
   `;
 }
 
-function limits(words: Words, currency: string, typed: Typed, faults: PlanFaults): Html {
+function limits(words: Words, currency: string, typed: FieldValues, faults: PlanFaults): Html {
   const { form: t } = mandateTexts(words);
   const say = (name: 'cap' | 'reserve') => {
     const fault = faults[name];

@@ -4,9 +4,9 @@
  */
 import { minuteMs } from '../../lib/durations.ts';
 import { browserStorage, tabStorage } from './storage.ts';
-import { type Typed, typeAgain, typedIn, valuesOf } from './typed.ts';
+import { type FormValues, typeAgain, typedIn, valuesOf } from './typed.ts';
 
-type Kept = { user: string; until: number; typed: Typed };
+type Kept = { user: string; until: number; typed: FormValues };
 
 /** In the tab: the form that was sent last. In the browser: what was lost, because a mailed link opens another tab. */
 const key = 'typed';
@@ -29,7 +29,7 @@ function expireLost(then = () => {}): void {
   else then();
 }
 
-const keptNow = (typed: Typed): string =>
+const keptNow = (typed: FormValues): string =>
   JSON.stringify({ user: user(), until: Date.now() + keptMs, typed } satisfies Kept);
 
 /** Keeps what was typed on this page, which is left because its session has ended. */

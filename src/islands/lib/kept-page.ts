@@ -3,9 +3,9 @@
  * wallet app. It stays in this tab, and a page that was opened anew gets nothing of it.
  */
 import { tabStorage } from './storage.ts';
-import { type Typed, typeAgain, typedIn } from './typed.ts';
+import { type FormValues, typeAgain, typedIn } from './typed.ts';
 
-type Kept = { typed: Typed; message: string | null };
+type Kept = { typed: FormValues; message: string | null };
 const key = 'page';
 const ownLines = /^(?:Nonce|Issued At|Expiration Time): (.*)$/gm;
 

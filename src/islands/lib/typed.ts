@@ -2,7 +2,7 @@
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 /** Values as a form would send them, by the form's key. */
-export type Typed = Record<string, [name: string, value: string][]>;
+export type FormValues = Record<string, [name: string, value: string][]>;
 
 /** Hidden values that are new each time: by them the server recognises a form that is sent twice. */
 const newEachTime = ['form', 'key'];
@@ -35,13 +35,13 @@ function isChanged(field: Field): boolean {
 const formsIn = (root: ParentNode) => [...root.querySelectorAll('form')];
 
 /** The values of one form. */
-export function valuesOf(form: HTMLFormElement): Typed {
+export function valuesOf(form: HTMLFormElement): FormValues {
   const sent = fieldsOf(form).filter((field) => !isTicked(field) || field.checked);
   return { [keyOf(form)]: sent.map(({ name, value }) => [name, value]) };
 }
 
 /** The values of all forms in which something differs from what the server sent. */
-export function typedIn(root: ParentNode): Typed {
+export function typedIn(root: ParentNode): FormValues {
   const changed = formsIn(root).filter((form) => fieldsOf(form).some(isChanged));
   return Object.assign({}, ...changed.map(valuesOf));
 }
@@ -51,7 +51,7 @@ export function typedIn(root: ParentNode): Typed {
  *
  * @returns those that were filled in
  */
-export function typeAgain(root: ParentNode, typed: Typed): HTMLFormElement[] {
+export function typeAgain(root: ParentNode, typed: FormValues): HTMLFormElement[] {
   const forms = formsIn(root);
   return Object.entries(typed).flatMap(([key, values]) => {
     const [form, ...others] = forms.filter((one) => keyOf(one) === key);

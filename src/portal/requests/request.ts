@@ -77,14 +77,14 @@ export function requestDetail(pages: PortalPages, ctx: Context): void {
 }
 
 /** Everything that the page shows. */
-type Known = {
+type RequestDetails = {
   history: History;
   status: PortalStatus;
   merchant: MerchantView | null;
   replays: DifferingReplays | null;
 };
 
-async function readAll(ctx: Context, call: PortalCall, requestId: string): Promise<Known> {
+async function readAll(ctx: Context, call: PortalCall, requestId: string): Promise<RequestDetails> {
   const { scope } = call;
   const row = await readRequest(ctx.db, scope, requestId);
   const { id } = row;
@@ -118,7 +118,7 @@ function flashes(words: Words): Flashes {
   };
 }
 
-function detail(ctx: Context, call: PortalCall, known: Known): Html {
+function detail(ctx: Context, call: PortalCall, known: RequestDetails): Html {
   const { words, user, mode } = call;
   const { history, replays } = known;
   const { row } = history;
@@ -150,7 +150,7 @@ function detail(ctx: Context, call: PortalCall, known: Known): Html {
   `;
 }
 
-function requestFacts(words: Words, { history, merchant }: Known): Html {
+function requestFacts(words: Words, { history, merchant }: RequestDetails): Html {
   const { row, progress, chains } = history;
   const { request, requests } = portalTexts(words);
   const name = firstVisible(merchant?.business_name, merchant?.display_name) ?? requests.unnamed;

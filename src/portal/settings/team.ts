@@ -29,7 +29,7 @@ import { sendPortal } from '../shell.ts';
 const path = '/portal/team';
 const csvPath = '/portal/team.csv';
 /** The input of an invitation, and why nobody was invited. */
-type Typed = { email: string; role: string; reason: UserRefusalReason };
+type InvitationForm = { email: string; role: string; reason: UserRefusalReason };
 
 /**
  * `/portal/team`: the users with their roles. Invites users, changes roles, removes passkeys, disables and enables
@@ -91,7 +91,7 @@ export function teamPages(pages: PortalPages, ctx: Context): void {
   });
 }
 
-async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Promise<FastifyReply> {
+async function showTeam(ctx: Context, call: PortalCall, typed: InvitationForm | null): Promise<FastifyReply> {
   const { words, scope, reply } = call;
   const portal = portalTexts(words);
   const { account } = signInTexts(words);
@@ -112,7 +112,7 @@ async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Pr
   });
 }
 
-function inviteForm(call: PortalCall, typed: Typed | null): Html {
+function inviteForm(call: PortalCall, typed: InvitationForm | null): Html {
   const { account } = signInTexts(call.words);
   const portal = portalTexts(call.words);
   const { team } = portal;
