@@ -74,7 +74,7 @@ async function verifyChain(ctx: Pick<Context, 'db'>, end: ChainEnd, kept: Buffer
     broken: why === null ? null : { number: String(rows + 1n), why },
     keptAt,
   });
-  // Rows that are appended meanwhile come after the end that was read, and are not looked at.
+  // Rows that are appended meanwhile come after the end that was read, and are not checked.
   while (good < last) {
     const rows = await selectEntries(ctx.db.sql, partnerId, good + 1n, batch);
     if (rows.length === 0) return found(good, 'cut');

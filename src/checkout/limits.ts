@@ -7,7 +7,10 @@ type PostLimits = { perClient: number; perClientAndRequest: number; perRequest: 
  * addresses.
  */
 const networkShare = 1 / 4;
-/** What one network may post for all requests, in clients' worth: whoever can make requests can make any number. */
+/**
+ * How much one network may post for all requests, as a multiple of one client's limit: whoever can create requests can
+ * create any number.
+ */
 const clientsOfNetwork = 10;
 
 /**

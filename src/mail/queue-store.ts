@@ -13,7 +13,7 @@ export type Claimed = StoredContent & { id: string; recipient: string; sender: s
 
 /** Stands for "no partner" in the index by which claims alternate between senders. */
 export const ourselves = nilUuid;
-/** As in the index, with the value written out. */
+/** The expression of the index, with its constant written out. */
 const senderOf = (sql: Sql) => sql`coalesce(partner_id, for_partner_id, '00000000-0000-0000-0000-000000000000')`;
 
 /**
@@ -31,9 +31,10 @@ export type Busy = { bySender: ReadonlyMap<string, number>; servers: string[]; s
 
 /**
  * Claims a mail by moving its next attempt: a crash in between delays it, but does not lose it. The sender with the
- * fewest mails under way comes first, so one with thousands delays nobody. Also sorting by the sender, which is fixed,
- * makes the planner read the index in its order and stop at the first row. Mails whose key this node lacks are left to
- * others. Those of a key that was given up are claimed: they fail, and are given up like others that cannot be sent.
+ * fewest mails under way comes first, so one with thousands delays nobody. The statement also sorts by the sender,
+ * which is fixed: so the planner reads the index in its order and stops at the first row. Mails whose key this node
+ * lacks are left to others. Those of a key that was given up are claimed: they fail, and are given up like others that
+ * cannot be sent.
  *
  * @param keyIds the ids of the secret keys that this node has
  * @param since from when on mails that wait are read

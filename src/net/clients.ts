@@ -5,8 +5,9 @@ import { minuteMs } from '../lib/durations.ts';
 export type Kept = { readonly client: Client; readonly origin: string; isConnected: boolean };
 
 /**
- * Keeps connections open between POSTs. Each carries one POST at a time. The one that was used last is used next, so
- * unneeded ones become idle and close. undici's own pool would search through all connections at each POST.
+ * Keeps connections open between POSTs. Each carries one POST at a time. The connection that was used last is used
+ * next, so connections that are not needed become idle and close. undici's own pool would search through all
+ * connections at each POST.
  */
 export function makeClients(connect: buildConnector.connector) {
   const idle = new Map<string, Kept[]>();

@@ -28,7 +28,7 @@ function askNameServers(): Resolve {
 const lookups = new Lanes(8, Number.POSITIVE_INFINITY, 8_000);
 const underWay = new Map<string, Promise<string[]>>();
 
-/** Asks the system, once for all who want the same name at the same time. */
+/** Asks the system, once for all callers that want the same name at the same time. */
 function askSystem(hostname: string): Promise<string[]> {
   const asked = underWay.get(hostname);
   if (asked) return asked;

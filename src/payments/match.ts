@@ -27,7 +27,7 @@ const maxOneByOne = 100;
 const lanes = 2;
 /** How long endpoints are queried in one pass. */
 const crossCheckMs = 1_500;
-/** How often a transfer of a token that this node does not know is looked at before it is unmatched: about an hour. */
+/** How often a transfer of a token that this node does not know is tried before it is unmatched: for about an hour. */
 const maxUnknownTokenTries = 60;
 
 /**
@@ -55,7 +55,7 @@ async function matchChain(ctx: Context, chain: ChainConfig, since: Since): Promi
   const unmatchedYet = await matchBatches(ctx, chain, rows, agreed);
   let matched = rows.length - unmatchedYet.length;
   const postponed: TransferRow[] = [];
-  // The rest is not postponed: the next pass takes it, with what has arrived since.
+  // The remaining transfers are not postponed: the next pass takes them, with those that have arrived since.
   for (const row of unmatchedYet.slice(0, maxOneByOne)) {
     try {
       if (await matchOne(ctx, chain, row, agreed.has(row))) matched++;

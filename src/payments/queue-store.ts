@@ -108,7 +108,7 @@ const keysOf = ({ sql }: Database, rows: readonly TransferRow[]) => sql`
     ${rows.map((row) => row.ordinal)}::int[])`;
 
 /**
- * Counts a check of transfers and sets when the next one is due, over all partners of a chain.
+ * Counts a check of these transfers, of all partners of a chain, and sets the time of the next check.
  *
  * @param still the condition that they must still meet; others, and those that somebody has locked, are left alone
  * @param next the new count, and the wait in seconds, of a transfer `t`

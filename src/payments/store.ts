@@ -172,8 +172,8 @@ export async function updateFinals(tx: Tx, finals: readonly { row: TransferRow; 
 const maxRematched = 100;
 
 /**
- * Lets the transfers that came second be matched again, now that the first was removed or is doubted: the largest,
- * because anybody can send any number, and the reader of the chain waits for this.
+ * Lets second payments of a request be matched again, now that the first was removed or is doubted. Only the largest
+ * ones: anybody can send any number, and the reader of the chain waits for this.
  */
 export async function updateRematch(tx: Tx, scope: Scope, requestId: string): Promise<void> {
   const isSecond = tx`${isCandidate(tx, scope, requestId)} and reason = 'already_paid'`;

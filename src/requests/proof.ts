@@ -15,7 +15,7 @@ export async function lockForProof(tx: Tx, scope: Scope, id: string): Promise<Re
 export type RequestKey = Pick<RequestRow, 'partner_id' | 'test_mode' | 'id'>;
 
 /**
- * Locks those requests that nobody else has locked until the transaction ends, and returns their rows. It never waits.
+ * Locks the requests that nobody else has locked, until the transaction ends, and returns their rows. It never waits.
  * The transaction may span scopes.
  */
 export function lockFree(tx: Tx, keys: readonly RequestKey[]): Promise<RequestRow[]> {

@@ -36,7 +36,8 @@ const maxNear = 64;
 
 /**
  * The amounts reserved for requests, and for what is left of them: the one that was paid, and some of those near it
- * that were reserved when it was mined. A wallet can have ten thousand of one price: each payment would read them all.
+ * that were reserved when it was mined. A wallet can have ten thousand reservations near one price, and each payment
+ * would read them all.
  */
 export async function findReservations(tx: Tx, paid: readonly PaidAmount[]): Promise<ReservationRow[]> {
   if (paid.length === 0) return [];

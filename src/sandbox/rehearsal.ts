@@ -21,7 +21,7 @@ const waitMs = 10_000;
 const retryMs = 50;
 
 /**
- * Runs work on a local chain while no other rehearsal runs on it and nobody mines empty blocks, on any node.
+ * Runs work on a local chain, such as a test payment, while no node runs another rehearsal on it or mines empty blocks.
  *
  * @param work must end within 10 s, when the lease expires
  * @param patienceMs how long to wait until the chain is free

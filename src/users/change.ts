@@ -102,8 +102,8 @@ async function change(
 }
 
 /**
- * Whether a user of the team who acts was removed, or given another role, since the act began. Of two owners who remove
- * or demote each other at once, only the first then succeeds.
+ * Whether the acting user of the team was removed, or given another role, since the act began. So if two owners remove
+ * or demote each other at once, only the first succeeds.
  */
 function isNoLonger(users: User[], actor: Actor): boolean {
   if (!('role' in actor)) return false;

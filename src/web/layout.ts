@@ -86,7 +86,7 @@ function layout(page: Page, nonce: string, { hasPlayMoney, query }: Surroundings
   `.text;
 }
 
-/** A landmark with a name, so that those who move from landmark to landmark find it. */
+/** A landmark with a name, for screen readers that move from landmark to landmark. */
 const testBanner = (name: string, rest: string): Html => html`
   <section class="banner" aria-labelledby="money"><strong id="money">${name}</strong> ${rest}</section>
 `;
@@ -97,7 +97,7 @@ function tabTitle({ title, whose, branding }: Page): string {
   return owner === null || owner === title ? title : `${title} · ${owner}`;
 }
 
-/** Filters and the page of a list stay as they are; what a form has done is not said again. */
+/** The switch keeps filters and the page of a list, but not the notice of what a form has done. */
 function languageSwitch(words: Words, path: string, query: Record<string, string>): Html {
   const linkTo = (lang: Language) => linkWith(path, query, { lang, done: null });
   return html`
@@ -134,8 +134,8 @@ export function sendPage(reply: FastifyReply, status: number, page: Page): Fasti
 }
 
 /**
- * The query of a page's address. None for the answer to a form, which another address has, and none for pages that
- * strangers open: nobody can put anything on them.
+ * The query of a page's address. Empty for the response to a form, whose page has another address, and for pages that
+ * strangers open, so that a link cannot put anything on them.
  */
 function queryOf({ method, query }: FastifyRequest, { frame }: Page): Record<string, string> {
   return frame && method === 'GET' ? readQuery(query, Object.keys(query ?? {})) : {};

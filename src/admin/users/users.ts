@@ -132,7 +132,7 @@ async function teamOf(ctx: Context, id: string): Promise<{ team: Team; user: Lis
   return { team, user };
 }
 
-/** A partner that nobody was invited to yet is not a filter that finds nothing. */
+/** A partner without any users gets another text than a filter that finds nothing. */
 async function noUsers(ctx: Context, words: Words, { partner, ...others }: Record<string, string>): Promise<Html> {
   const { users, nothing, nothingRest } = adminTexts(words);
   const isNew = partner && Object.keys(others).length === 0 && (await readPartner(ctx.db, partner.toLowerCase()));

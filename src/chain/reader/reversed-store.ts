@@ -5,7 +5,7 @@ import type { Tx } from '../../db/connection.ts';
 const maxNamed = { transactions: 20, requests: 100 };
 
 /**
- * Tells the operator of final transfers that a reorganisation has removed: those in blocks after this one. Their rows
+ * Raises alarms about final transfers that a reorganisation has removed: those in blocks after this one. Their rows
  * stay, and so do the requests that they verified.
  */
 export async function raiseReversed(tx: Tx, chainId: number, ancestor: number): Promise<void> {

@@ -25,10 +25,10 @@ export async function reserveBudget(
 }
 
 /**
- * Whether a merchant's calls of a purpose would use more of the day's budget than they leave, while another merchant of
- * the partner may need it. For charges and revocations that is one whose customers have agreed to be charged, for
- * authorizations any that takes payments. A merchant's first call of a day passes while the budget lasts. The answer is
- * exact after `reserveBudget`, which locks what is counted.
+ * Whether a merchant's calls for a purpose would use more of the day's budget than they leave over, while another
+ * merchant of the partner may need it. For charges and revocations that is one whose customers have agreed to be
+ * charged, for authorizations any that takes payments. A merchant's first call of a day passes while the budget lasts.
+ * The answer is exact after `reserveBudget`, which locks what is counted.
  *
  * `hasSlot` counts holders that take one slot each. This counts wei, for calls of several merchants at once.
  *

@@ -21,9 +21,9 @@ type GapCheck = {
 /**
  * Closes a gap: a nonce that the chain waits for and no call under way has. It opens when a chain goes back beyond what
  * was final, or after an endpoint claimed too many transactions; every later call would wait for ever. If the nonce had
- * a call that succeeded, that call is sent again. One that failed is not: its caller has gone on since, and a customer
- * may have paid in another way. A transfer of zero value takes its place. So it does where the nonce had no call and
- * some wait already; otherwise the next call gets the nonce.
+ * a call that succeeded, that call is sent again. A call that failed is not sent again: its caller has gone on since,
+ * and a customer may have paid in another way. A transfer of zero value takes its nonce. The same happens if the nonce
+ * had no call and some calls wait already; otherwise the next call gets the nonce.
  */
 export async function closeGap(
   ctx: Context,

@@ -13,7 +13,7 @@ const messageField = () => document.querySelector<HTMLInputElement>('input[type=
 const line = (message: string, name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(message)?.[1] ?? '';
 
 let isSent = false;
-/** A form was sent: its answer begins anew. */
+/** Forgets what was kept of this page, because a form was sent: its response begins afresh. */
 export function forgetPage(): void {
   isSent = true;
   tabStorage.removeItem(key);

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { isConflict } from '../../db/conflict.ts';
 import { isUnreachable } from '../../db/connection.ts';
 
-/** This many are written in one transaction. More would save little and hold all their locks for longer. */
+/** How many items are written in one transaction. More would save little and hold all locks for longer. */
 export const batchSize = 150;
 
 /**

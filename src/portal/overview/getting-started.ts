@@ -61,7 +61,8 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
   const hint = may(user, 'keys.read', mode) ? key?.hint : undefined;
   const values: SnippetValues = {
     baseUrl: ctx.config.baseUrl,
-    // A header holds no “…”: with it, programs would fail before the service could say what is wrong with the key.
+    // An HTTP header cannot contain “…”: with it, programs would fail before the service could say what is wrong with
+    // the key.
     key: made ?? hint?.replace('…', '...') ?? `qt_${mode}_...`,
     accountId: payable ?? '…',
   };
