@@ -65,9 +65,9 @@ async function verifyChain(ctx: Pick<Context, 'db'>, end: ChainEnd, kept: Buffer
   const { partner_id: partnerId, last_hash: lastHash } = end;
   const last = BigInt(end.last_number ?? 0);
   let previous: Buffer = noHash;
-  let good = 0n;
+  let verified = 0n;
   let keptAt: string | null = null;
-  const found = (rows: bigint, why: Breach | null): ChainCheck => ({
+  const resultOf = (rows: bigint, why: Breach | null): ChainCheck => ({
     partnerId,
     rows: Number(rows),
     hash: (lastHash ?? noHash).toString('hex'),
@@ -75,18 +75,18 @@ async function verifyChain(ctx: Pick<Context, 'db'>, end: ChainEnd, kept: Buffer
     keptAt,
   });
   // Rows that are appended meanwhile come after the end that was read, and are not checked.
-  while (good < last) {
-    const rows = await selectEntries(ctx.db.sql, partnerId, good + 1n, batch);
-    if (rows.length === 0) return found(good, 'cut');
+  while (verified < last) {
+    const rows = await selectEntries(ctx.db.sql, partnerId, verified + 1n, batch);
+    if (rows.length === 0) return resultOf(verified, 'cut');
     for (const row of rows) {
-      if (good === last) break;
-      if (BigInt(row.number) !== good + 1n) return found(good, 'missing');
-      if (!hashOf(previous, good + 1n, row).equals(row.hash)) return found(good, 'changed');
+      if (verified === last) break;
+      if (BigInt(row.number) !== verified + 1n) return resultOf(verified, 'missing');
+      if (!hashOf(previous, verified + 1n, row).equals(row.hash)) return resultOf(verified, 'changed');
       previous = row.hash;
-      good += 1n;
+      verified += 1n;
       if (kept?.equals(row.hash)) keptAt = row.number;
     }
   }
-  if (!previous.equals(lastHash ?? noHash)) return found(good - 1n, 'remade');
-  return found(good, BigInt(end.newest_row ?? 0) > last ? 'end' : null);
+  if (!previous.equals(lastHash ?? noHash)) return resultOf(verified - 1n, 'remade');
+  return resultOf(verified, BigInt(end.newest_row ?? 0) > last ? 'end' : null);
 }

@@ -55,9 +55,9 @@ export async function alarmMissingKeys({
 }
 
 /**
- * What is overdue, by key: of keys that are not among `held`, and of those whose alarm is raised, also if nothing is. An
- * endpoint whose deliveries are under way, or that answered lately, is being served, however many of its events are
- * due. One that is failing waits for its probe.
+ * Counts what is overdue, by key: of keys that are not among `held`, and of keys whose alarm is raised, even if nothing
+ * of theirs is overdue. An endpoint whose deliveries are under way, or that answered lately, is being served, however
+ * many of its events are due. One that is failing waits for its probe.
  */
 function selectWaiting(sql: Sql, held: readonly string[]): Promise<Waiting[]> {
   const ago = sql`now() - ${overdueMs} * interval '1 ms'`;
