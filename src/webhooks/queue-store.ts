@@ -85,19 +85,19 @@ export async function claimDue(
         limit ${Math.ceil(freeUnproven / 2)} for update of e skip locked
       ) p
       where e.partner_id = p.partner_id and e.test_mode = p.test_mode
-      returning e.*, 1, 0, false, p.from_at
+      returning e.*, 1 as room, 0 as held, false as proven, p.from_at
     ), ready as (
-      select e.*, coalesce(l.room, ${window}::int) as room, coalesce(l.held, 0) as held,
-        coalesce(l.proven, e.failures = 0 and e.last_success_at > now() - ${provenForMs} * interval '1 ms', false) as proven,
-        first.next_attempt_at as from_at
+      select e.*, coalesce(known.room, ${window}::int) as room, coalesce(known.held, 0) as held,
+        coalesce(known.proven, e.failures = 0 and e.last_success_at > now() - ${provenForMs} * interval '1 ms', false)
+          as proven, first.next_attempt_at as from_at
       from webhook_endpoints e join receivers r using (partner_id, test_mode)
         left join json_to_recordset(${JSON.stringify(rooms)}::json)
-          as l (partner_id uuid, test_mode boolean, held int, room int, proven boolean) using (partner_id, test_mode)
+          as known (partner_id uuid, test_mode boolean, held int, room int, proven boolean) using (partner_id, test_mode)
         cross join lateral (
           select d.next_attempt_at from webhook_deliveries d
           where d.partner_id = e.partner_id and d.test_mode = e.test_mode and d.next_attempt_at >= r.from_at and ${isDue}
           order by d.next_attempt_at limit 1) first
-      where e.failures < ${probeAfterFailures} and coalesce(l.room, 1) > 0 and ${takesEvents}
+      where e.failures < ${probeAfterFailures} and coalesce(known.room, 1) > 0 and ${takesEvents}
       union all
       select * from probing
     ), open as (
@@ -109,20 +109,20 @@ export async function claimDue(
     ), due as (
       select o.partner_id, o.test_mode, o.proven, o.failures as failed, o.held + d.nth as turn, d.id, first.*
       from open o cross join lateral (
-        select l.id, row_number() over (order by l.next_attempt_at) as nth
+        select free.id, row_number() over (order by free.next_attempt_at) as nth
         from (
           select d.id, d.next_attempt_at from webhook_deliveries d
           where d.partner_id = o.partner_id and d.test_mode = o.test_mode and d.next_attempt_at >= o.from_at and ${isDue}
-          order by d.next_attempt_at limit o.fair for update skip locked) l
+          order by d.next_attempt_at limit o.fair for update skip locked) free
       ) d left join lateral (
         select o.url, o.secret, o.pending_secret, o.pending_since, o.failures, o.failing_since, o.last_success_at,
           o.disabled_reason, case when o.failures >= ${probeAfterFailures} then o.probe_at::text end as probe
         where d.nth = 1) first on true
     ), chosen as (
-      select u.*
-      from (select u.*, row_number() over (partition by u.proven order by u.turn, u.failed desc) as place from due u) u
-      where u.proven or u.place <= ${freeUnproven}
-      order by u.turn, u.failed desc limit ${free}
+      select ranked.*
+      from (select due.*, row_number() over (partition by proven order by turn, failed desc) as place from due) ranked
+      where ranked.proven or ranked.place <= ${freeUnproven}
+      order by ranked.turn, ranked.failed desc limit ${free}
     )
     ${
       findsFrontier
