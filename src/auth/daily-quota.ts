@@ -32,8 +32,8 @@ export async function takeDailyQuota(
 export type RecipientQuota = { ofPartner: number; ofMerchant: number };
 
 /**
- * The same for messages from a merchant to one person. A merchant leaves the partner's other merchants as many as it
- * has used itself, so no merchant alone can use up what a person may be sent.
+ * As `takeDailyQuota`, for messages from a merchant to one person. A merchant leaves the partner's other merchants as
+ * many as it has used itself, so no merchant alone can use up what a person may be sent.
  *
  * @param person as `recipientSubject` names it
  */

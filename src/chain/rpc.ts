@@ -159,7 +159,7 @@ const logCalls = (call: Call) => ({
     readLogs(
       await call('eth_getLogs', [{ fromBlock: toHex(from), toBlock: toHex(to), address: addresses, topics: [topic] }]),
     ),
-  /** The same for all contracts: `topics` as in eth_getLogs, null for any. */
+  /** Logs of all contracts in a range of blocks: `topics` as in eth_getLogs, null for any. */
   logsOfTopics: async (from: number, to: number, topics: readonly (string | null)[]) =>
     readLogs(await call('eth_getLogs', [{ fromBlock: toHex(from), toBlock: toHex(to), topics }])),
 });
@@ -218,8 +218,8 @@ const sendingCalls = (call: Call, callAll: CallAll) => ({
   estimateGas: async (transaction: { from: Hex; to: Hex; data: Hex }) =>
     readBig(await call('eth_estimateGas', [transaction], maxAnswerBytes), 'gas'),
   /**
-   * The same for several in one message. Null if the answer does not say that one succeeds: alone it may succeed, or
-   * get a reason.
+   * As `estimateGas`, for several calls in one message. Null if the answer does not say that a call succeeds: alone it
+   * may succeed, or get a reason.
    */
   estimateGasTogether: async (transactions: readonly { from: Hex; to: Hex; data: Hex }[]) => {
     const calls = transactions.map((one) => ({ method: 'eth_estimateGas', params: [one] }));
@@ -237,7 +237,10 @@ const sendingCalls = (call: Call, callAll: CallAll) => ({
   sendRaw: async (signed: Hex) => {
     await call('eth_sendRawTransaction', [signed], maxAnswerBytes);
   },
-  /** The same for several in one message. False if one was not taken: alone it may be taken, or get a reason. */
+  /**
+   * As `sendRaw`, for several transactions in one message. False if one was not taken: alone it may be taken, or get a
+   * reason.
+   */
   sendRawTogether: async (signed: readonly Hex[]) => {
     const calls = signed.map((one) => ({ method: 'eth_sendRawTransaction', params: [one] }));
     return (await callAll(calls, maxAnswerBytes)).map((answer) => 'result' in answer);

@@ -41,7 +41,7 @@ export async function taggedNumber(rpc: Rpc, tag: FinalityTag, onLack?: () => vo
   return null;
 }
 
-/** The same, but the endpoint is always asked. */
+/** As `taggedNumber`, but the endpoint is always asked. */
 export async function askTagged(rpc: Rpc, tag: FinalityTag): Promise<number | null> {
   try {
     return (await rpc.header(tag))?.number ?? null;

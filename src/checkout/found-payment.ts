@@ -17,7 +17,7 @@ export function foundTitle({ words }: Checkout, { usdcMicro, askedMicro }: Found
   return fill(usdcMicro === askedMicro ? found.titleSame : found.title, values);
 }
 
-/** The same, with what to do: ask the merchant, who decides. The reference leads the merchant to this request. */
+/** What arrived, and what to do: ask the merchant, who decides. The reference leads the merchant to this request. */
 export function foundPayment(checkout: Checkout, payment: FoundPayment): Html {
   const { row, state, words, merchant } = checkout;
   const { found } = payTexts(words);

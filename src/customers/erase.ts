@@ -18,7 +18,7 @@ import { type CustomerKey, type CustomerRequest, eraseFromRequests, findOfCustom
 
 /** How much was erased of requests, and the mails and messages made of them. */
 export type Erased = { requests: number; mails: number; messages: number };
-/** The same of a customer, with their plans. */
+/** As `Erased`, for all data of a customer, with the number of plans. */
 export type CustomerErased = Erased & { plans: number };
 
 const batch = 500;

@@ -122,7 +122,7 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** The same statement under a new name: the server refuses the old plan after a migration changed its columns. */
+/** A statement under a new name: the server refuses the old plan after a migration changed its columns. */
 export function preparedAnew({ text, values, name }: Sendable): Sendable {
   if (preparedNames.get(text) === name) preparedNames.delete(text);
   return { text, values, name: nameOf(text) };

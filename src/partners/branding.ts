@@ -107,7 +107,7 @@ export function mailBrandingOf({ config }: Pick<Context, 'config'>, sender: Mail
 }
 
 /**
- * The same, read now; our own branding if there is no partner (null).
+ * As `mailBrandingOf`, read now; our own branding if there is no partner (null).
  *
  * @throws Refusal `not_found` when there is no such partner
  */

@@ -72,8 +72,8 @@ const searchedForMs = dayMs;
 const queryLimit = new AttemptLimit(60, minuteMs);
 
 /**
- * The same for the page of a partner or merchant. It queries the chains once while it is rendered, if the request is
- * not paid, has not ended long ago, and the partner's limit allows it.
+ * As `readFindings`, for the page of a partner or merchant. It queries the chains once while it is rendered, if the
+ * request is not paid, has not ended long ago, and the partner's limit allows it.
  */
 export async function queryFindings(
   ctx: Context,

@@ -78,7 +78,10 @@ const watches = new WeakMap<Database, { began: Date; unawaited: Unawaited }>();
  */
 export const alarmSilentChains = (ctx: Context): Promise<void> => updateSilenceAlarms(ctx, patienceMs, patienceMs);
 
-/** The same with other limits: how long a chain must be silent, and how long this process must have watched. */
+/**
+ * As `alarmSilentChains`, with other limits: how long a chain must be silent, and how long this process must have
+ * watched.
+ */
 export async function updateSilenceAlarms(
   ctx: Pick<Context, 'db' | 'chains'>,
   silentMs: number,

@@ -38,7 +38,7 @@ export function lightAccent(wanted: string): { accent: string; onAccent: string 
   return accentFor(lightGrounds, wanted);
 }
 
-/** The same for dark pages. */
+/** As `lightAccent`, for dark pages. */
 export function darkAccent(wanted: string): { accent: string; onAccent: string } {
   return accentFor(darkGrounds, wanted);
 }

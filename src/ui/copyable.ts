@@ -45,7 +45,7 @@ export function copyableText(words: Words, name: string, text: string, shown: Ht
   `;
 }
 
-/** The same with its name, for a list of names and values. */
+/** As `copyableText`, with the text's name, for a list of names and values. */
 export function copyableFact(words: Words, name: string, text: string, shown?: Html): [string, Html] {
   return [name, copyableText(words, name, text, shown)];
 }

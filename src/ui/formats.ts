@@ -95,7 +95,7 @@ export function groupMicro(words: Words, micro: bigint): string {
   return grouped(words, micro, micro % 10_000n === 0n ? 2 : 6);
 }
 
-/** The same for a column: always six fraction digits, so that the decimal points are aligned. */
+/** As `groupMicro`, for a column: always six fraction digits, so that the decimal points are aligned. */
 export function columnMicro(words: Words, micro: bigint): string {
   return grouped(words, micro, 6);
 }

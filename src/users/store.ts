@@ -39,7 +39,10 @@ export function selectUsers(tx: Tx, partnerId: string | null, limit: number): Pr
     select * from users where partner_id is not distinct from ${partnerId}::uuid order by email limit ${limit}`;
 }
 
-/** The same, locked in one order until the transaction ends, so that two changes together cannot remove the last. */
+/**
+ * As `selectUsers`, and locks the users in one order until the transaction ends, so that two changes together cannot
+ * remove the last one.
+ */
 export function lockUsers(tx: Tx, partnerId: string | null, limit: number): Promise<User[]> {
   return tx<User[]>`
     select * from users where partner_id is not distinct from ${partnerId}::uuid order by id limit ${limit} for update`;

@@ -19,7 +19,8 @@ export const limitQueriesFor =
     queries.take(purpose, now);
 
 /**
- * The same limit for each network, for links that others may have too: nobody can use up the merchant's queries.
+ * As `limitQueriesFor`, with a limit for each network: for links that others may have too, so that nobody can use up
+ * the merchant's queries.
  */
 export const limitQueriesFrom =
   (ip: string, purpose: string) =>

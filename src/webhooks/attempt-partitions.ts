@@ -20,7 +20,8 @@ export const attemptsOf = (sql: Sql | Tx): Fragment => sql`
     and a.started_at <= case when d.delivered_at is null then 'infinity' else d.delivered_at + interval '1 hour' end`;
 
 /**
- * The same for all deliveries of a query `page`, in the partitions of its time. One scan checks the scope only once.
+ * As `attemptsOf`, for all deliveries of a query `page`, in the partitions of its time. One scan checks the scope only
+ * once.
  */
 export const attemptsOfPage = (tx: Tx, { partnerId, testMode }: Scope): Fragment => tx`
   a.partner_id = ${partnerId} and a.test_mode = ${testMode} and a.delivery_id = any(array(select id from page))

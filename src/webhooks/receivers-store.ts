@@ -28,7 +28,7 @@ export const receivers = (sql: Sql): Fragment => sql`
   )`;
 
 /**
- * The same query, for endpoints that take events, from where an earlier claim found them on. While a snapshot is held
+ * As `receivers`, for endpoints that take events, from where an earlier claim found them on. While a snapshot is held
  * elsewhere (`pg_dump`), index entries of delivered events cannot be removed, and `receivers` reads all of them before
  * it finds a waiting one. Here none is read that is older than a waiting one, or than some seconds.
  */

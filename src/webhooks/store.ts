@@ -51,7 +51,7 @@ export async function selectEndpoint(tx: Tx, scope: Scope): Promise<EndpointRow 
   return row ?? null;
 }
 
-/** The same, locked until the transaction ends. */
+/** As `selectEndpoint`, locked until the transaction ends. */
 export async function selectLocked(tx: Tx, scope: Scope): Promise<EndpointRow | null> {
   const [row] = await tx<EndpointRow[]>`
     select *, ${isDue(tx)} as pending_is_due from webhook_endpoints

@@ -30,7 +30,7 @@ export function bloomHas(bloom: string, values: readonly string[]): boolean {
   });
 }
 
-/** The same for one value that is not queried again. */
+/** As `bloomHas`, for one value that is not queried again. */
 export function bloomHasOnce(bloom: string, value: string): boolean {
   return bitsOf(value).every((bit) => hasBit(bloom, bit));
 }

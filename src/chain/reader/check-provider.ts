@@ -24,7 +24,9 @@ export async function checkProvider(reader: Reader, provider: RpcProvider): Prom
 const isCheckDue = ({ checked, checkedAtMs }: RpcProvider) =>
   checked !== 'yes' || performance.now() - checkedAtMs >= checkEveryMs;
 
-/** The same in the background, for a provider that may be needed later: it must not delay the one that works. */
+/**
+ * As `checkProvider`, in the background, for a provider that may be needed later: it must not delay the one that works.
+ */
 export async function checkOther(reader: Reader, provider: RpcProvider): Promise<void> {
   if (provider.checked === 'asking') return;
   try {

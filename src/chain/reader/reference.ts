@@ -58,7 +58,7 @@ export function calldataReferences(
   return ({ from }) => (from === tx.from ? bytes : null);
 }
 
-/** The same for one transfer. */
+/** As `calldataReferences`, for one transfer. */
 export function calldataReference(
   tx: Pick<Transaction, 'from' | 'to' | 'input'>,
   logs: readonly Pick<Log, 'address' | 'topics'>[],

@@ -44,7 +44,7 @@ export async function queryNonces(chain: ChainConfig, address: Hex): Promise<Acc
 }
 
 /**
- * The same with the balance, and with the provider's advice on the priority fee.
+ * As `queryNonces`, with the balance, and with the provider's advice on the priority fee.
  *
  * @throws RpcError when no endpoint answers
  */

@@ -42,7 +42,7 @@ const maxLateMs = 10_000;
  */
 export const dispatch = (ctx: Context, relayId: string): Promise<void> => dispatchAll(ctx, [relayId]);
 
-/** The same for several calls, in their nonces' order. */
+/** As `dispatch`, for several calls, in their nonces' order. */
 export async function dispatchAll(ctx: Context, relayIds: readonly string[]): Promise<void> {
   const rows = (await selectRelays(ctx.db.sql, relayIds)).filter((row) => row.allotted_ms < maxLateMs);
   const byAccount = Map.groupBy(rows, (row) => `${row.chain_id} ${row.from_address}`);
@@ -55,7 +55,7 @@ export async function dispatchAll(ctx: Context, relayIds: readonly string[]): Pr
 }
 
 /**
- * The same for calls of one account that were read already.
+ * As `dispatchAll`, for calls of one account that were read already.
  *
  * @param overtaken those whose nonces are only to be used up, if they are not signed yet
  */

@@ -133,7 +133,7 @@ export async function enqueueCall(ctx: Context, tx: Tx, call: RelayCall, gas: bi
 }
 
 /**
- * The same for calls of one partner and mode on one chain, by one sender: all of them or none.
+ * As `enqueueCall`, for calls of one partner and mode on one chain, by one sender: all of them or none.
  *
  * @param calls at least one
  * @returns their ids, in order

@@ -47,7 +47,7 @@ export function claimTypedData(config: Pick<Config, 'baseUrl'>, requestId: strin
   };
 }
 
-/** The same in the form that wallets accept: the JSON text of `eth_signTypedData_v4`. */
+/** As `claimTypedData`, in the form that wallets accept: the JSON text of `eth_signTypedData_v4`. */
 export function claimTypedDataJson(config: Pick<Config, 'baseUrl'>, requestId: string, key: TransferKey): string {
   return walletJson(claimTypedData(config, requestId, key));
 }

@@ -38,7 +38,7 @@ const isBeingPaid = (sql: Sql | Tx) => sql`
     where b.partner_id = r.partner_id and b.test_mode = r.test_mode and b.subject_id = r.id
       and b.purpose = 'authorization' and b.state in ('allotted', 'sent', 'mined')))`;
 
-/** The same, or whether somebody has reported a payment of it that was not read. */
+/** As `isBeingPaid`, or whether somebody has reported a payment of the request that was not read. */
 export const isPaymentSeen = (sql: Sql) => sql`
   (${isBeingPaid(sql)} or exists (select from payment_hints h
     where h.partner_id = r.partner_id and h.test_mode = r.test_mode and h.request_id = r.id

@@ -62,7 +62,7 @@ export type BrowsedRow = Pick<RequestRow, (typeof pageNames)[number]> & {
   display_status: PortalStatus;
 };
 
-/** The same with all that an export shows. */
+/** As `BrowsedRow`, with all that an export shows. */
 export type ExportedRow = BrowsedRow & Pick<RequestRow, (typeof exportedNames)[number] | 'status'> & RefundColumns;
 
 /** The columns of rows. `whole`: with the status and the refunds. */

@@ -45,7 +45,7 @@ export type MerchantRequestRow = Pick<RequestRow, (typeof pageNames)[number]> & 
   unmatched_micro: string;
 };
 
-/** The same with all that an export shows, with its payment if it is verified, and with refunds. */
+/** As `MerchantRequestRow`, with all that an export shows: also the payment if it is verified, and the refunds. */
 export type ExportedByMerchant = MerchantRequestRow &
   Pick<RequestRow, (typeof exportedNames)[number]> &
   RefundColumns & {
