@@ -79,7 +79,7 @@ export async function isAuthorizationPending(
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== zeroWord);
 }
 
-/** The same, but null for a token whose holders cannot sign transfers. */
+/** As `askDomain`, but null for a token whose holders cannot sign transfers. */
 async function askAuthorizedDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
   const state = ask(rpc, token, stateCall(zeroAddress, zeroWord));
   const [domain, unused] = await Promise.all([askDomain(rpc, chainId, token), state]);

@@ -25,7 +25,7 @@ export type Opening = {
    * its session may be in any state.
    */
   clear: string;
-  /** The same for a session in which only a `select` ran, which cannot prepare a statement or listen. */
+  /** As `clear`, for a session in which only a `select` ran, which cannot prepare a statement or listen. */
   clearOfSelect: string;
   /** The first statement of the transaction, for a cleared session only. The work does not wait for its answer. */
   enter: Fragment;

@@ -5,7 +5,7 @@ import { type DetailFault, MerchantRefusal } from './refusal.ts';
 
 /** The fields of the details form, with their maximum lengths in code points. */
 export const detailLimits = { display_name: 120, business_name: 120, country: 2, phone: 32, website: 200 } as const;
-/** The same of a merchant's other fields, which onboarding does not ask for. */
+/** The maximum lengths of a merchant's other fields, which onboarding does not ask for. */
 export const furtherLimits = { instagram: 200, industry: 80 } as const;
 export type DetailName = keyof typeof detailLimits;
 

@@ -31,7 +31,7 @@ export async function selectOnboarding(tx: Tx, scope: Scope, accountId: string):
   return row ?? null;
 }
 
-/** The same, locked until the transaction ends. */
+/** As `selectOnboarding`, and locks the merchant until the transaction ends. */
 export async function lockOnboarding(tx: Tx, scope: Scope, accountId: string): Promise<OnboardingRow | null> {
   await tx`select from merchants where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
     and id = ${accountId} for no key update`;

@@ -74,7 +74,7 @@ export type PreparedRefund = {
   unknownHash: string | null;
 };
 
-/** The same before the token is named: its symbol is null if CHAINS_FILE lacks it. */
+/** A `PreparedRefund` before its token is named: the symbol is null if CHAINS_FILE lacks the token. */
 type UnnamedRefund = Omit<PreparedRefund, 'token'> & { token: { address: Hex; symbol: string | null } };
 
 /** At most this many transfers of a payer are read. */

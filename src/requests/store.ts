@@ -223,8 +223,8 @@ export function selectRequests(sql: Tag, scope: Scope, filter: RequestFilter): S
 }
 
 /**
- * The same for a page far into the list. What is skipped is read from an index, by its time alone; only what is shown
- * is read from the table.
+ * As `selectRequests`, for a page far into the list. What is skipped is read from an index, by its time alone; only
+ * what is shown is read from the table.
  */
 function selectFrom(
   sql: Tag,

@@ -12,7 +12,7 @@ export class EndpointRefusal extends Error {
   }
 }
 
-/** The same for a URL that breaks a rule. */
+/** As `EndpointRefusal`, for a URL that breaks a rule. */
 export class UrlRefusal extends Error {
   readonly rule: UrlFault['rule'];
   constructor({ rule, message }: UrlFault) {

@@ -42,7 +42,8 @@ export async function replaySince(
 type ReplayAll = { since: Date; report: (replayed: number) => unknown; batchSize?: number };
 
 /**
- * The same for all of them, in batches. Each batch is kept, with its audit entry, whatever becomes of the next.
+ * As `replaySince`, for all of these events, in batches. Each batch is kept, with its audit entry, whatever becomes of
+ * the next.
  *
  * @returns the delivery ids, oldest first
  */

@@ -146,7 +146,7 @@ const isAfter = (tx: Tx, scope: Scope, id: string) =>
   tx`(created_at, id) > (select created_at, id from webhook_deliveries where ${ownOf(tx, scope)} and id = ${id})`;
 
 /**
- * The same for everything exhausted, or failed and waiting, among the events since a time.
+ * As `updateReplayed`, for everything exhausted, or failed and waiting, among the events since a time.
  *
  * @param after only events behind this one, in the order of the result
  * @returns their ids, oldest first

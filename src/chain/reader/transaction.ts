@@ -119,8 +119,8 @@ function isSame(a: Log | undefined, b: Log): boolean {
 }
 
 /**
- * The same without the receipt. A block numbers its logs consecutively, so those of earlier transactions show where
- * this one's begin.
+ * As `ordinalsIn`, without the receipt. A block numbers its logs consecutively, so those of earlier transactions show
+ * where this one's begin.
  */
 async function ordinalsWithout(
   header: Header,

@@ -16,7 +16,7 @@ export function refundDetails(words: Words, refund: RefundRow, chains: ChainConf
   return html`<p>${textOf(words, refund)}</p>${hash !== null && html`<p>${explorerLink(chain, hash)}</p>`}`;
 }
 
-/** The same, for a place that shows what needs attention. */
+/** As `refundDetails`, for a place that shows what needs attention. */
 export function refundLine(words: Words, refund: RefundRow, chains: ChainConfig[]): Html {
   return stateLine(refundShapes[refund.state], refundLabel(words, refund), refundDetails(words, refund, chains));
 }
