@@ -8,7 +8,7 @@ import { selectReadTimes, selectRemovedChains, type Unawaited, type Waiting, wai
 import { type RemovedToken, removedTokens } from './removed-tokens.ts';
 
 /** How long nothing may be read from a chain before the operator is told. */
-const patienceMs = 2 * minuteMs;
+const alarmAfterMs = 2 * minuteMs;
 
 /**
  * A chain that was read once and is not configured any more, and what still waits for it. `mode`: it is configured in
@@ -76,7 +76,7 @@ const watches = new WeakMap<Database, { began: Date; unawaited: Unawaited }>();
  * again. A chain that was removed from CHAINS_FILE raises one only while something waits for it. Another node may have
  * the chain in its file and read it, so how far a chain was read decides, not this node's file.
  */
-export const alarmSilentChains = (ctx: Context): Promise<void> => updateSilenceAlarms(ctx, patienceMs, patienceMs);
+export const alarmSilentChains = (ctx: Context): Promise<void> => updateSilenceAlarms(ctx, alarmAfterMs, alarmAfterMs);
 
 /**
  * As `alarmSilentChains`, with other limits: how long a chain must be silent, and how long this process must have

@@ -17,7 +17,7 @@ export const groupsAtOnce = 2;
 /** Fewer creates than this do not wait for more: as a group they would cost about as much as alone. */
 const few = 4;
 /** A statement that takes longer (ms) waits for a lock, so further groups may start. */
-const patienceMs = 100;
+const slowAfterMs = 100;
 /** A create that waits longer (ms) for another one of its partner runs beside it, even if others wait too. */
 const maxBehindMs = 1_000;
 /** As for a connection of the pool (ms). */
@@ -26,7 +26,7 @@ const maxWaitMs = 10_000;
 /** Stores the creates that this process has decided by what it remembers: alone, or in groups under load. */
 export class GroupedCreates {
   readonly #groups = new Groups<Create, GateRow | undefined>({
-    ...{ maxItems: maxGroupSize, atOnce: groupsAtOnce, few, patienceMs, maxBehindMs, maxWaitMs },
+    ...{ maxItems: maxGroupSize, atOnce: groupsAtOnce, few, slowAfterMs, maxBehindMs, maxWaitMs },
     together: (creates) =>
       traced(
         () => ({

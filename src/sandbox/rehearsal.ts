@@ -24,16 +24,16 @@ const retryMs = 50;
  * Runs work on a local chain, such as a test payment, while no node runs another rehearsal on it or mines empty blocks.
  *
  * @param work must end within 10 s, when the lease expires
- * @param patienceMs how long to wait until the chain is free
+ * @param maxWaitMs how long to wait until the chain is free
  * @returns null if it was not free by then
  */
 export async function whileRehearsing<T>(
   db: Database,
   chain: ChainConfig,
   work: () => Promise<T>,
-  patienceMs = waitMs,
+  maxWaitMs = waitMs,
 ): Promise<{ result: T } | null> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + maxWaitMs;
   let lease = await acquireLease(db, rehearsalPrefix + chain.chainId, randomUUID(), termMs);
   while (!lease) {
     if (performance.now() >= deadline) return null;

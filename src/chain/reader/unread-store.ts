@@ -21,7 +21,7 @@ export type UnreadRow = {
 };
 
 /** How long to wait for a transaction's calldata and other logs before the operator is told. */
-const patienceMs = 2 * minuteMs;
+const alarmAfterMs = 2 * minuteMs;
 /** How long the alarm about transfers that were stored without it stays raised. */
 const alarmFor = '24 hours';
 /** How long to ask for a transaction that one endpoint reported and all deny now. */
@@ -49,7 +49,7 @@ export async function deleteUnreadAfter(tx: Tx, chainId: number, blockNumber: nu
 export function selectUnread(db: Database, chainId: number, limit: number): Promise<UnreadRow[]> {
   return db.sql<UnreadRow[]>`
     select block_number, block_hash, block_time, tx_hash, logs, owners,
-      seen_at < now() - ${patienceMs} * interval '1 ms' as is_late,
+      seen_at < now() - ${alarmAfterMs} * interval '1 ms' as is_late,
       seen_at < now() - ${soughtFor}::interval as is_stale
     from unread_transactions where chain_id = ${chainId} and stored_at is null and look_at <= now()
     order by tries, look_at, block_number, tx_hash limit ${limit}`;
@@ -218,7 +218,7 @@ export async function selectUnreadState(db: Database, chainId: number): Promise<
   const [row] = await db.sql<{ count: number; late: string[] | null }[]>`
     select count(*)::int as count,
       (array_agg(case tx_hash when '' then 'block ' || block_number else tx_hash end order by seen_at)
-        filter (where seen_at < now() - ${patienceMs} * interval '1 ms'))[1:5] as late
+        filter (where seen_at < now() - ${alarmAfterMs} * interval '1 ms'))[1:5] as late
     from unread_transactions where chain_id = ${chainId}`;
   return { count: row?.count ?? 0, late: row?.late ?? [] };
 }

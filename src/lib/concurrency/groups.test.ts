@@ -5,7 +5,7 @@ import { type GroupOptions, Groups } from './groups.ts';
 
 type Group = { items: string[] } & PromiseWithResolvers<string[] | undefined>;
 
-/** Groups whose work waits until the test ends it. No patience ends unless a test says so. */
+/** Groups whose work waits until the test ends it. No work counts as slow unless a test says so. */
 function held(options: Partial<GroupOptions<string, string>> = {}) {
   const together: Group[] = [];
   /** The work that ran alone, in order. */
@@ -18,7 +18,7 @@ function held(options: Partial<GroupOptions<string, string>> = {}) {
   };
   const long = 100_000;
   const groups = new Groups<string, string>({
-    ...{ maxItems: 3, atOnce: 1, few: long, patienceMs: long, maxBehindMs: long, maxWaitMs: long },
+    ...{ maxItems: 3, atOnce: 1, few: long, slowAfterMs: long, maxBehindMs: long, maxWaitMs: long },
     ...options,
     together: (items) => {
       const group = { items, ...Promise.withResolvers<string[] | undefined>() };
@@ -180,8 +180,8 @@ test('work alone that fails → its own error, and the next has its place', asyn
   assert.equal(await next, 'b1 alone');
 });
 
-test('work that takes longer than the patience → other work runs beside it, and its owner’s waits for it', async () => {
-  const { run, end, answer, together, alone, items } = held({ patienceMs: 1 });
+test('work that takes longer than `slowAfterMs` → other work runs beside it, and its owner’s waits for it', async () => {
+  const { run, end, answer, together, alone, items } = held({ slowAfterMs: 1 });
   const stuck = run('a', 'a1');
   const others = [run('b', 'b1'), run('c', 'c1')];
   const behind = run('a', 'a2');

@@ -5,11 +5,11 @@ import { turnTimeout } from './turn-timeout.ts';
 export type GroupOptions<Item, Answer> = {
   /** The most items in a group. */
   maxItems: number;
-  /** The most groups under way, not counting those that have taken longer than `patienceMs`. */
+  /** The most groups under way, not counting those that have taken longer than `slowAfterMs`. */
   atOnce: number;
   /** A group that is not full runs beside others only if all together have at most this many items. */
   few: number;
-  patienceMs: number;
+  slowAfterMs: number;
   /**
    * How long other owners come first while an owner has work under way. After that, its next work runs alone, beside
    * the work under way.
@@ -147,7 +147,7 @@ export class Groups<Item, Answer> {
       this.#members -= group.length;
       this.#plan();
     };
-    const timer = setTimeout(end, this.#options.patienceMs);
+    const timer = setTimeout(end, this.#options.slowAfterMs);
     for (const { owner } of group) this.#count(owner, 1);
     if (group.length === 1) {
       group[0]?.turn.resolve({ answer: Promise.resolve(undefined), end });

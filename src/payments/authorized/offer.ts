@@ -16,7 +16,7 @@ export const maxGas = 500_000n;
 /** The gas that one signed by a key uses, with room for changes of the token's code. */
 const usualGas = 150_000n;
 /** A page waits no longer for a token's domain. A later answer is used by the next page. */
-const patienceMs = 400;
+const domainWaitMs = 400;
 
 /**
  * Which of these can be paid with a signature, without coin for the network fee: the token has EIP-3009, the amount is
@@ -32,7 +32,7 @@ export async function authorizedOffers(
   const affordable = await Promise.all(chains.map((chain) => canAfford(ctx, merchant, chain, usualGas)));
   const able = worthwhile.filter(({ chain }) => affordable[chains.indexOf(chain)]);
   const domains = await Promise.all(
-    able.map(({ chain, token }) => withinOr(domainOrNull(chain, token), patienceMs, null)),
+    able.map(({ chain, token }) => withinOr(domainOrNull(chain, token), domainWaitMs, null)),
   );
   return able.flatMap((due, i) => {
     const domain = domains[i];

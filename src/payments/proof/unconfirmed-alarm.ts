@@ -9,7 +9,7 @@ import type { TransferRow } from '../transfers.ts';
 import { needsCrossCheck } from './heads.ts';
 
 /** How long the oldest waiting payment may wait before the operator is told. */
-const patienceMs = 2 * minuteMs;
+const alarmAfterMs = 2 * minuteMs;
 
 /**
  * The lowest block with a payment that waits, and since when it is the lowest. `isAlarmPossible`: whether an alarm may
@@ -54,7 +54,7 @@ export async function updateUnconfirmedAlarm(
   }
   const wait = { block, since: before?.since ?? now, isAlarmPossible: before?.isAlarmPossible ?? true };
   known.set(chainId, wait);
-  if (now.getTime() - wait.since.getTime() < patienceMs) return;
+  if (now.getTime() - wait.since.getTime() < alarmAfterMs) return;
   const details = { chainId, chain: name, since: wait.since.toISOString() };
   await raiseAlarm(ctx.db.sql, { kind: 'chain-unconfirmed', subject: String(chainId), details });
   wait.isAlarmPossible = true;
