@@ -68,3 +68,16 @@ test('a payment that was left out, in a block before the newest one at the creat
   const later = await f.request();
   assert.equal((await submitHash(f.ctx, later.id, { txHash })).kind, 'before_request');
 });
+
+test('a payment that was left out, of a request made while no block was known, and long ago → found by its hash', async () => {
+  const [url = ''] = f.node.chain.rpcUrls;
+  const request = await f.request({ startBlocks: {} });
+  const txHash = await payUnread(request);
+  await f.node.mine(20);
+  await f.caughtUp();
+  const receipt = (await callRpc(url, 'eth_getTransactionReceipt', [txHash])) as { blockNumber: string };
+  await f.owner`delete from chain_blocks where number <= ${Number(receipt.blockNumber)}`;
+
+  assert.equal((await submitHash(f.ctx, request.id, { txHash })).kind, 'seen');
+  await until(() => f.transfer(txHash), 'it is read');
+});

@@ -1,9 +1,15 @@
+import { queryAny } from '../../chain/any-endpoint.ts';
 import { paidBy } from '../../chain/reader/blocks.ts';
 import { requestReread } from '../../chain/reader/unread.ts';
-import type { Receipt } from '../../chain/rpc.ts';
+import { nullOfRpc, type Receipt } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
+import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
+
+type PaidRequest = Pick<RequestRow, 'wallet_address' | 'start_blocks' | 'test_mode' | 'created_at' | 'made_at'>;
+
+const timeoutMs = 2_500;
 
 /**
  * Makes the watcher read a mined transaction again if it pays a request's wallet and its block was read without it,
@@ -13,7 +19,7 @@ import type { RequestRow } from '../../requests/store.ts';
  */
 export async function rereadIfMissing(
   ctx: Context,
-  request: Pick<RequestRow, 'wallet_address' | 'start_blocks' | 'test_mode'>,
+  request: PaidRequest,
   chain: ChainConfig,
   receipt: Receipt,
 ): Promise<void> {
@@ -21,8 +27,24 @@ export async function rereadIfMissing(
   const pays = receipt.logs.some((log) => tokens.includes(log.address) && paidBy(log) === request.wallet_address);
   if (!pays) return;
   const place = { chainId: chain.chainId, testMode: request.test_mode };
+  const sinceBlock = await payableSince(request, chain, receipt);
+  await requestReread(ctx.db, place, { wallet: request.wallet_address, transactions: [receipt], sinceBlock });
+}
+
+/**
+ * The block after which a request can have been paid, as far as a receipt needs it; null if the receipt's block is from
+ * before the request.
+ */
+async function payableSince(
+  request: PaidRequest,
+  chain: ChainConfig,
+  { blockNumber, blockHash }: Receipt,
+): Promise<number | null> {
   const start = request.start_blocks[String(chain.chainId)];
   // After a reorganisation its block can have a lower number than the newest one at the create.
-  const sinceBlock = start === undefined ? null : Math.min(start, receipt.blockNumber - 1);
-  await requestReread(ctx.db, place, { wallet: request.wallet_address, transactions: [receipt], sinceBlock });
+  if (start !== undefined) return Math.min(start, blockNumber - 1);
+  // No recent block was known at the create, so the block's time decides, in whole seconds.
+  const header = await queryAny(chain, timeoutMs, (rpc) => rpc.header(blockNumber)).catch(nullOfRpc);
+  const madeAtSecond = Math.floor(madeAt(request).getTime() / 1000) * 1000;
+  return header?.hash === blockHash && header.time.getTime() >= madeAtSecond ? blockNumber - 1 : null;
 }
