@@ -102,9 +102,12 @@ test('the connection is declined, then the payment → the page says each; tried
   const { page, says, close } = await fixtures.open(request);
   wallet.owner.agrees = false;
   await button(page).click();
-  await wallet.scan(await codeOf(page));
+  const uri = await codeOf(page);
+  await page.locator('.pairing').getByRole('button').focus();
+  await wallet.scan(uri);
   await told(page, 'You declined in WalletConnect. No money was moved.');
   await page.locator('.pairing').waitFor({ state: 'hidden' });
+  assert.equal(await button(page).evaluate((element) => element === document.activeElement), true);
   wallet.owner.agrees = true;
   wallet.owner.sends = false;
   await button(page).click();

@@ -178,6 +178,8 @@ class WalletConnect implements LazyProvider {
     this.#uri = uri;
     const place = this.#page.place();
     if (!place) return;
+    // Who has copied the link has the focus in what disappears.
+    if (uri === '' && place.contains(document.activeElement)) place.parentElement?.querySelector('button')?.focus();
     place.hidden = uri === '';
     place.dataset.uri = uri;
     const image = place.querySelector('[role="img"]');
