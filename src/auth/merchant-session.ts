@@ -139,9 +139,10 @@ export async function revokeMerchantSession(
   accountId: string,
   sessionId: string,
 ): Promise<boolean> {
+  const now = ctx.clock.now();
   const { count } = await ctx.db.sql`
-    update sessions set revoked_at = ${ctx.clock.now()}
+    update sessions s set revoked_at = ${now}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}
-      and id = ${sessionId} and revoked_at is null`;
+      and id = ${sessionId} and ${alive(ctx, now)}`;
   return count === 1;
 }

@@ -165,10 +165,15 @@ export function listUserSessions(ctx: SessionContext, { kind, userId }: Self): P
 }
 
 /** Ends one session of a user immediately, on every node; false if it is not the user's, or has already ended. */
-export async function revokeUserSession(ctx: SessionContext, { userId }: Self, sessionId: string): Promise<boolean> {
+export async function revokeUserSession(
+  ctx: SessionContext,
+  { kind, userId }: Self,
+  sessionId: string,
+): Promise<boolean> {
+  const now = ctx.clock.now();
   const { count } = await ctx.db.sql`
-    update sessions set revoked_at = ${ctx.clock.now()}
-    where user_id = ${userId} and id = ${sessionId} and revoked_at is null`;
+    update sessions s set revoked_at = ${now}
+    where user_id = ${userId} and id = ${sessionId} and ${alive(ctx, kind, now)}`;
   return count === 1;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import type { roles } from '../../src/auth/roles.ts';
-import { type PartnerUser, readUserSession, userScope } from '../../src/auth/user-session.ts';
+import { createUserSession, type PartnerUser, readUserSession, userScope } from '../../src/auth/user-session.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { setPartnerDisabled } from '../../src/partners/settings.ts';
 import { wordsOf } from '../../src/ui/language.ts';
@@ -151,6 +151,22 @@ test('Sessions are listed with browser and address, and one that is ended is dea
     select actor_name, object_id from audit_log
     where partner_id = ${fixtures.partner.id} and action = 'session.revoked' order by number desc limit 1`;
   assert.deepEqual([...rows], [{ actor_name: user.email, object_id: phoneSession }]);
+});
+
+test('A session that has ended by itself is ended from a page that still lists it → the log does not say that it was', async () => {
+  const { user, visitor } = await signInPartnerUser(app, fixtures);
+  const client = { ip: '192.0.2.9', userAgent: 'Phone' };
+  await createUserSession(app.ctx, app.db.sql, { id: user.id, partnerId: fixtures.partner.id }, client, null);
+  const list = await visitor.open('/portal/sessions');
+  const phone = list.forms.find(({ action }) => action === '/portal/sessions/revoke')?.fields.session ?? '';
+  for (const hours of [11, 2]) {
+    nowMs += hours * hourMs;
+    assert.ok(isInside(await visitor.open('/portal')));
+  }
+  await visitor.send(list, '/revoke');
+  const { count } = await app.db.sql`
+    select from audit_log where object_id = ${phone} and action = 'session.revoked'`;
+  assert.equal(count, 0);
 });
 
 test('a form sent from another site with a session → changes nothing', async () => {
