@@ -5,7 +5,7 @@ import type { Arguments } from '../../src/cli/command.ts';
 import { listen } from '../../src/cli/listen.ts';
 import { webhookCommands } from '../../src/cli/webhooks.ts';
 import { createDeliveryDeps, startDelivering } from '../../src/webhooks/deliver.ts';
-import { readEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
+import { readEndpoint, restoreUrl, setUrl } from '../../src/webhooks/endpoint.ts';
 import { signedHeaders } from '../../src/webhooks/sign.ts';
 import { testDatabase } from '../support/database.ts';
 import { deliverDue } from '../support/deliver-due.ts';
@@ -206,6 +206,18 @@ describe('webhook commands', () => {
     assert.deepEqual([event.delivery_id, event.event, event.signature], [id, 'payment.proof_verified', 'valid']);
     assert.equal((await readEndpoint(ctx, scope))?.url, 'http://127.0.0.1:9/mine');
     assert.equal((await deliveryRow(fixtures.db, String(id))).state, 'delivered');
+  });
+
+  test('another URL is set while a temporary one is in use › it stays; otherwise the one before is put back', async () => {
+    const { ctx } = deliveryContext(fixtures.db);
+    const { test: scope } = await makePartner(fixtures.db);
+    const [mine, temporary, other] = ['http://127.0.0.1:9/1', 'http://127.0.0.1:9/2', 'http://127.0.0.1:9/3'] as const;
+    for (const url of [mine, temporary, other]) await setUrl(ctx, theService, scope, url);
+    await restoreUrl(ctx, theService, scope, temporary, mine);
+    assert.equal((await readEndpoint(ctx, scope))?.url, other);
+    await setUrl(ctx, theService, scope, temporary);
+    await restoreUrl(ctx, theService, scope, temporary, mine);
+    assert.equal((await readEndpoint(ctx, scope))?.url, mine);
   });
 
   test('listen whose output nobody reads any more › ends and puts the URL back', async () => {
