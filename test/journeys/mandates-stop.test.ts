@@ -242,6 +242,30 @@ test('A node that does not know the network, or has no key, leaves a revocation 
   assert.equal(await onChain(plan), true);
 });
 
+test('Another node has a revocation in hand → no second call is sent for it', async () => {
+  const { plan } = await agreed();
+  await fixtures.post(plan, 'stop', {});
+  const { id } = await fixtures.mandateOf(plan);
+  const { revoking } = await fixtures.db.transaction(async (tx) => {
+    await tx`select from mandates where id = ${id} for update`;
+    let isOver = false;
+    const revoking = revokeStopped(fixtures.ctx, running).finally(() => {
+      isOver = true;
+    });
+    const isWaiting = async () => {
+      const rows = await fixtures.owner`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return rows.length > 0;
+    };
+    await until(async () => isOver || (await isWaiting()), 'the loop leaves it, or waits');
+    return { revoking };
+  });
+  await revoking;
+  assert.equal((await fixtures.db.sql`select from relay_transactions where subject_id = ${id}`).length, 0);
+  await revoke();
+  assert.equal(await onChain(plan), true);
+});
+
 test('One of two endpoints claims that an agreement is revoked already → it is revoked all the same', async () => {
   const { plan } = await agreed();
   await fixtures.post(plan, 'stop', {});
