@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { callRpc } from '../../src/chain/rpc.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
-import { photograph } from '../support/browser/browser.ts';
+import { photograph, sizes } from '../support/browser/browser.ts';
 import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
 import { until } from '../support/until.ts';
@@ -121,6 +121,15 @@ test('the receipt stays at its own link, long after the request: for everybody, 
   await page.getByText('Two loaves of rye and a birthday cake').waitFor();
   await photograph(page, 'receipt');
   await assertAccessible(page);
+  const size = page.viewportSize() ?? sizes.phone;
+  await page.setViewportSize({ ...size, width: 250 });
+  const rate = page.locator('.receipt bdi', { hasText: '1 USDC = ' });
+  assert.equal(
+    await rate.evaluate((one) => one.getClientRects().length),
+    1,
+    'a rate is on one line, with its currency',
+  );
+  await page.setViewportSize(size);
   await page.emulateMedia({ media: 'print' });
   assert.ok(!(await page.getByRole('button', { name: 'Print or save as PDF' }).isVisible()));
   assert.ok(!(await page.getByRole('link', { name: 'Back to the payment' }).isVisible()));
