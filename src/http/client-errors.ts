@@ -18,7 +18,6 @@ export const nodeLimits = { headersTimeout: arrivalMs, connectionsCheckingInterv
 /** Our error codes for the errors of Node's HTTP server; all others are `malformed_http`. */
 const known: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 

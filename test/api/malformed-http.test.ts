@@ -76,6 +76,14 @@ test('Malformed HTTP › headers of more than 16 KiB → 431 headers_too_large',
   await assertAnswered(`GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431, 'headers_too_large');
 });
 
+test('Malformed HTTP › a small body whose chunk has 17 KiB of extensions → 400 malformed_http, not that the body is too large', async () => {
+  const { test: scope } = await makePartner(app.db);
+  const { key } = await makeKey(app.db, scope);
+  const chunk = `2;${'x'.repeat(17_000)}\r\n{}\r\n0\r\n\r\n`;
+  const headers = `Authorization: Bearer ${key}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  await assertAnswered(post + headers + chunk, 400, 'malformed_http');
+});
+
 test('Malformed HTTP › no Host header, or two → 400 malformed_http, and the connection is closed', async () => {
   for (const hosts of ['', 'Host: localhost\r\nHost: localhost\r\n']) {
     await assertAnswered(`GET ${path} HTTP/1.1\r\n${hosts}\r\n`, 400, 'malformed_http');
