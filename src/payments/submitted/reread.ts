@@ -1,4 +1,4 @@
-import { queryAny } from '../../chain/any-endpoint.ts';
+import { queryWithFailover } from '../../chain/failover.ts';
 import { paidBy } from '../../chain/reader/blocks.ts';
 import { requestReread } from '../../chain/reader/unread.ts';
 import { nullOfRpc, type Receipt } from '../../chain/rpc.ts';
@@ -44,7 +44,7 @@ async function payableSince(
   // After a reorganisation its block can have a lower number than the newest one at the create.
   if (start !== undefined) return Math.min(start, blockNumber - 1);
   // No recent block was known at the create, so the block's time decides, in whole seconds.
-  const header = await queryAny(chain, timeoutMs, (rpc) => rpc.header(blockNumber)).catch(nullOfRpc);
+  const header = await queryWithFailover(chain, timeoutMs, (rpc) => rpc.header(blockNumber)).catch(nullOfRpc);
   const madeAtSecond = Math.floor(madeAt(request).getTime() / 1000) * 1000;
   return header?.hash === blockHash && header.time.getTime() >= madeAtSecond ? blockNumber - 1 : null;
 }
