@@ -305,6 +305,24 @@ test('A receipt that could not be written at the verification comes later, once;
   assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
 });
 
+test('The receipt of one request cannot be written → those of later requests are, and its own once it can be', async () => {
+  const { request: broken } = await paid({ customerEmail: newEmail() });
+  const { request: later } = await paid({ customerEmail: newEmail() });
+  fixtures.clock.forward(3 * 60_000);
+  const { owner } = fixtures;
+  await owner`delete from receipts where request_id in (${broken.id}, ${later.id})`;
+  await owner.unsafe(`alter table receipts add constraint broken check (request_id <> '${broken.id}') not valid`);
+  assert.equal(await sweepReceipts(fixtures.ctx, running), 1);
+  assert.match((await alarm('receipts_missing')) ?? '', /"broken"/);
+  const channels = async (request: { id: string }) => (await receiptsOf(request)).map(({ channel }) => channel);
+  assert.deepEqual([await channels(broken), await channels(later)], [[], ['mail']]);
+  await owner`alter table receipts drop constraint broken`;
+  assert.equal(await sweepReceipts(fixtures.ctx, running), 1);
+  assert.equal(await alarm('receipts_missing'), null);
+  assert.deepEqual([await channels(broken), await channels(later)], [['mail'], ['mail']]);
+  assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
+});
+
 test('The sweep looks at each verified request once, by an index, and writes nothing for what is older than three days', async () => {
   const { sql } = fixtures.db;
   const { request } = await paid({ customerEmail: newEmail() });
