@@ -436,12 +436,12 @@ create table mandates (
   constraint mandates_state_check CHECK ((state = ANY (ARRAY['active'::text, 'stopped'::text, 'replaced'::text, 'ended'::text]))),
   constraint mandates_token_address_check CHECK ((token_address ~ '^0x[0-9a-f]{40}$'::text))
 );
-CREATE INDEX mandates_account ON public.mandates USING btree (partner_id, test_mode, account_id) WHERE (state = 'active'::text);
 CREATE UNIQUE INDEX mandates_active ON public.mandates USING btree (partner_id, test_mode, plan_id) WHERE (state = 'active'::text);
-CREATE INDEX mandates_end ON public.mandates USING btree (ends_at) WHERE (state = 'active'::text);
+CREATE INDEX mandates_ends ON public.mandates USING btree (partner_id, test_mode, ends_at) WHERE (state = 'active'::text);
 CREATE UNIQUE INDEX mandates_hash ON public.mandates USING btree (chain_id, contract_address, hash);
 CREATE INDEX mandates_of_chain ON public.mandates USING btree (chain_id, test_mode, id) WHERE (state = 'active'::text);
 CREATE INDEX mandates_of_plan ON public.mandates USING btree (plan_id) WHERE (state = 'active'::text);
+CREATE INDEX mandates_payees ON public.mandates USING btree (partner_id, test_mode, account_id, payee) WHERE (state = 'active'::text);
 CREATE INDEX mandates_payer ON public.mandates USING btree (chain_id, token_address, payer, contract_address) WHERE (state = 'active'::text);
 CREATE INDEX mandates_plan ON public.mandates USING btree (partner_id, test_mode, plan_id, agreed_at);
 CREATE INDEX mandates_revoke ON public.mandates USING btree (partner_id, test_mode, revoke_due_at) WHERE (revoke_due_at IS NOT NULL);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Scope } from '../../src/db/connection.ts';
 import { readSearchText } from '../../src/lib/text/search-text.ts';
+import { selectOutdated } from '../../src/plans/mandates/store.ts';
 import { claimReceipts } from '../../src/receipts/store.ts';
 import { findOfAllPartners } from '../../src/requests/lists/all-partners.ts';
 import { selectDueChanges } from '../../src/wallets/store.ts';
@@ -100,4 +101,38 @@ test('An address has more requests of one merchant than a search reads → the n
     [last.id, first.id],
   );
   assert.deepEqual([requests.length, isAll], [20, false]);
+});
+
+test('Many mandates are in use → those that expired or name an earlier wallet are found without reading the others', async () => {
+  const [scope] = await makeTwo();
+  const merchant = await makeMerchant(database.db, scope);
+  const make = (count: number, payee: string, ends: string) =>
+    withoutLimits(
+      database.owner,
+      (tx) => tx`
+        insert into mandates (partner_id, test_mode, id, plan_id, account_id, chain_id, token_address, contract_address,
+          payer, payee, executor, cap_micro, min_interval_s, starts_at, ends_at, plan_ref, salt, hash, signature,
+          cap_fiat_int, fiat_code, reserve_percent, agreed_at)
+        select ${scope.partnerId}, ${scope.testMode}, gen_random_uuid(), gen_random_uuid(), ${merchant.id}, 1, ${payee},
+          ${payee}, ${payee}, ${payee}, ${payee}, 1, 1, now() - interval '2 days', now() + ${ends}::interval, salt, salt,
+          salt, decode(repeat('00', 65), 'hex'), 1, 'EUR', 1, now()
+        from (select sha256(uuid_send(gen_random_uuid())) as salt from generate_series(1, ${count}::int)) made`,
+    );
+  await make(3_000, merchant.wallet, '1 year');
+  await make(2, merchant.wallet, '-1 day');
+  await make(3, `0x${'ab'.repeat(20)}`, '1 year');
+  await database.owner`analyze mandates`;
+  const look = () => selectOutdated(database.db.sql, new Date(), { ofOne: 20, all: 200, except: [] });
+  const reasons: string[] = [];
+  const sent = await sentDuring(database.db, async () => {
+    for (const { reason } of await look()) reasons.push(reason);
+  });
+  assert.deepEqual(reasons.toSorted(), ['expired', 'expired', 'wallet_changed', 'wallet_changed', 'wallet_changed']);
+  const explainer = openExplainer(database.url);
+  try {
+    const [plan] = await explainer.explain(sent, 'auto');
+    assert.ok(plan && rowsRead(plan) < 300, `${plan && rowsRead(plan)} rows`);
+  } finally {
+    await explainer.end();
+  }
 });

@@ -212,7 +212,9 @@ export function selectRevokeDue(
 }
 
 /**
- * Mandates in use that have expired, or whose merchant now has another wallet, alternating between partners.
+ * Mandates in use that have expired, or whose merchant now has another wallet, alternating between partners. Which
+ * wallets the mandates of each merchant name is read by stepping through an index, so the cost grows with the merchants
+ * that have mandates, not with the mandates.
  *
  * @param limits `except`: mandates that could not be ended
  */
@@ -221,17 +223,33 @@ export function selectOutdated(
   now: Date,
   limits: Turns & { except: readonly string[] },
 ): Promise<(DueMandate & { reason: 'expired' | 'wallet_changed' })[]> {
+  const ofPartner = sql`a.partner_id = w.id and a.test_mode = mode.test and a.state = 'active'`;
+  const isWanted = sql`a.id <> all(${[...limits.except]}::uuid[])`;
   return sql<(DueMandate & { reason: 'expired' | 'wallet_changed' })[]>`
-    select due.partner_id, due.test_mode, due.id, due.reason
+    select w.id as partner_id, mode.test as test_mode, due.id, due.reason
     from partners w cross join (values (false), (true)) mode (test)
       cross join lateral (
-        select a.partner_id, a.test_mode, a.id, row_number() over () as turn,
-          case when a.ends_at <= ${now} then 'expired' else 'wallet_changed' end as reason
-        from mandates a join merchants m on (m.partner_id, m.test_mode, m.id) = (a.partner_id, a.test_mode, a.account_id)
-        where a.partner_id = w.id and a.test_mode = mode.test and a.state = 'active'
-          and (a.ends_at <= ${now} or m.wallet_address is distinct from a.payee)
-          and a.id <> all(${[...limits.except]}::uuid[])
-        limit ${limits.ofOne}) due
+        select found.id, found.reason, row_number() over () as turn from (
+          (select a.id, 'expired' as reason from mandates a
+            where ${ofPartner} and a.ends_at <= ${now} and ${isWanted} order by a.ends_at limit ${limits.ofOne})
+          union all
+          (with recursive payees as (
+            (select a.account_id, a.payee from mandates a where ${ofPartner} order by a.account_id, a.payee limit 1)
+            union all
+            select next.* from payees p cross join lateral (
+              select a.account_id, a.payee from mandates a
+              where ${ofPartner} and (a.account_id, a.payee) > (p.account_id, p.payee)
+              order by a.account_id, a.payee limit 1) next)
+          select a.id, 'wallet_changed' from payees p
+            join merchants m on m.partner_id = w.id and m.test_mode = mode.test and m.id = p.account_id
+              and m.wallet_address is distinct from p.payee
+            cross join lateral (
+              select a.id from mandates a
+              where ${ofPartner} and a.account_id = p.account_id and a.payee = p.payee and a.ends_at > ${now}
+                and ${isWanted}
+              limit ${limits.ofOne}) a
+            limit ${limits.ofOne})
+        ) found limit ${limits.ofOne}) due
     order by due.turn, random() limit ${limits.all}`;
 }
 
