@@ -37,9 +37,10 @@ async function codeOf(page: Page): Promise<string> {
   return (await page.locator('.pairing').getAttribute('data-uri')) ?? '';
 }
 
-test('a wallet that scans the code pays → paid, and the session is over', async () => {
+test('a wallet that scans the code pays → paid, and the session is over', async (t) => {
   const request = await fixtures.request();
   const wallet = await walletElsewhere(relay.url, fixtures.node.chain);
+  t.after(() => wallet.stop());
   await fixtures.node.fund(wallet.address, 50_000_000n);
   const fetched: string[] = [];
   const { page, check, says, loads, complaints, close } = await fixtures.open(request, {
@@ -62,10 +63,9 @@ test('a wallet that scans the code pays → paid, and the session is over', asyn
   assert.deepEqual(complaints, []);
   assert.ok(fetched.every((url) => new URL(url).host === new URL(fixtures.app.url).host));
   await close();
-  await wallet.stop();
 });
 
-test('a wallet elsewhere that holds no coin for the fee signs, and the payment is sent for it → paid', async () => {
+test('a wallet elsewhere that holds no coin for the fee signs, and the payment is sent for it → paid', async (t) => {
   const request = await fixtures.request();
   const { chain } = fixtures.node;
   await fundRelayer(chain);
@@ -77,6 +77,7 @@ test('a wallet elsewhere that holds no coin for the fee signs, and the payment i
     return rows.length > 0;
   }, 'the relayer’s coin is known');
   const wallet = await walletElsewhere(relay.url, chain);
+  t.after(() => wallet.stop());
   await fixtures.node.fund(wallet.address, 50_000_000n);
   await callRpc(chain.rpcUrls[0] ?? '', 'anvil_setBalance', [wallet.address, '0x0']);
   const { page, says, complaints, close } = await fixtures.open(request);
@@ -92,12 +93,12 @@ test('a wallet elsewhere that holds no coin for the fee signs, and the payment i
   await says('Paid');
   assert.deepEqual(complaints, []);
   await close();
-  await wallet.stop();
 });
 
-test('the connection is declined, then the payment → the page says each; tried again, it continues over the same connection', async () => {
+test('the connection is declined, then the payment → the page says each; tried again, it continues over the same connection', async (t) => {
   const request = await fixtures.request();
   const wallet = await walletElsewhere(relay.url, fixtures.node.chain);
+  t.after(() => wallet.stop());
   await fixtures.node.fund(wallet.address, 50_000_000n);
   const { page, says, close } = await fixtures.open(request);
   wallet.owner.agrees = false;
@@ -119,13 +120,13 @@ test('the connection is declined, then the payment → the page says each; tried
   assert.equal(wallet.proposed.length, 2);
   assert.equal(wallet.sent.length, 1);
   await close();
-  await wallet.stop();
 });
 
-test('a wallet that accepts only another network than the chosen one → the page says which, and choosing it pays', async () => {
+test('a wallet that accepts only another network than the chosen one → the page says which, and choosing it pays', async (t) => {
   const request = await fixtures.request();
   const polygon = fixtures.nodes[1] as PayPageFixtures['node'];
   const wallet = await walletElsewhere(relay.url, polygon.chain);
+  t.after(() => wallet.stop());
   await polygon.fund(wallet.address, 50_000_000n);
   const { page, says, close } = await fixtures.open(request);
   await button(page).click();
@@ -136,7 +137,6 @@ test('a wallet that accepts only another network than the chosen one → the pag
   await button(page).click();
   await says('1 of 3 confirmations on Polygon Sandbox');
   await close();
-  await wallet.stop();
 });
 
 test('while the code is shown, a wallet of this browser can pay instead; a second press shows the same code', async () => {
@@ -158,9 +158,10 @@ test('while the code is shown, a wallet of this browser can pay instead; a secon
   await close();
 });
 
-test('leaving the page → ends the WalletConnect connection', async () => {
+test('leaving the page → ends the WalletConnect connection', async (t) => {
   const request = await fixtures.request();
   const wallet = await walletElsewhere(relay.url, fixtures.node.chain);
+  t.after(() => wallet.stop());
   wallet.owner.sends = false;
   const { page, close } = await fixtures.open(request);
   await button(page).click();
@@ -169,7 +170,6 @@ test('leaving the page → ends the WalletConnect connection', async () => {
   await page.goto('about:blank');
   await wallet.ended;
   await close();
-  await wallet.stop();
 });
 
 test('a relay that is down → the page says that no money moved, and the other ways stay; back again → a code', async () => {

@@ -106,7 +106,8 @@ async function showKeys(ctx: Context, call: PortalCall, made: string | null): Pr
 /** A new key, which is shown only this once. */
 export function newKey(words: Words, key: string): Html {
   const { keys } = portalTexts(words);
-  return card(stateLine('paid', keys.made, keys.madeRest), copyable(words, keys.key, key, keys.copy));
+  const made = html`<div role="status">${stateLine('paid', keys.made, keys.madeRest)}</div>`;
+  return card(made, copyable(words, keys.key, key, keys.copy));
 }
 
 /** @param isFirst whether there is no key yet: then the form is what the page is for */
