@@ -26,9 +26,13 @@ test('each broken rule of a field → a message in words', () => {
   assert.deepEqual(messages({ metadata: { a: 'a', b: 'b' } }), ['metadata must have at most 1 keys']);
   assert.deepEqual(messages({ mode: 'c' }), ['mode must be one of a, b']);
   assert.deepEqual(messages({ mode: 5 }), ['mode must be one of a, b']);
-  assert.deepEqual(messages({ metadata: { abcd: '' } }), [
-    'metadata has an invalid key: each must be at most 3 characters long',
-  ]);
+  for (const [key, quoted] of [
+    ['abcd', 'abcd'],
+    ['é'.repeat(60), `${'é'.repeat(48)}…`],
+  ] as const)
+    assert.deepEqual(messages({ metadata: { [key]: '' } }), [
+      `metadata has the key “${quoted}”, but each must be at most 3 characters long`,
+    ]);
   assert.deepEqual(messages({ metadata: { a: 5 }, on: 'x' }), [
     'metadata.a must be a string',
     'on must be true or false',

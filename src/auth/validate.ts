@@ -56,7 +56,14 @@ function toFaults(errors: ErrorObject[]): FieldFault[] {
   return [...faults.values()];
 }
 
-function toFault({ instancePath, propertyName, keyword, params, message, parentSchema }: ErrorObject): FieldFault {
+function toFault({
+  instancePath,
+  propertyName,
+  keyword,
+  params,
+  message: ajvMessage,
+  parentSchema,
+}: ErrorObject): FieldFault {
   const path = instancePath
     .split('/')
     .slice(1)
@@ -66,9 +73,15 @@ function toFault({ instancePath, propertyName, keyword, params, message, parentS
     return { field: path.join('.'), message: `must be one of ${params.allowedValues.join(', ')}` };
   if (keyword === 'pattern' && parentSchema?.description)
     return { field: path.join('.'), message: parentSchema.description };
-  const fault = inWords[keyword]?.(params) ?? message ?? 'is invalid';
-  return { field: path.join('.'), message: propertyName === undefined ? fault : `has an invalid key: each ${fault}` };
+  const fault = inWords[keyword]?.(params) ?? ajvMessage ?? 'is invalid';
+  const message = propertyName === undefined ? fault : `has the key “${startOf(propertyName)}”, but each ${fault}`;
+  return { field: path.join('.'), message };
 }
+
+/** How many characters of a key a message quotes: a key may be as long as the body. */
+const maxQuoted = 48;
+
+const startOf = (key: string): string => (key.length > maxQuoted ? `${key.slice(0, maxQuoted).toWellFormed()}…` : key);
 
 const namedTypes: Record<string, string> = {
   string: 'a string',

@@ -356,7 +356,10 @@ test('POST create › the sentence of an error says what is wrong without its ot
     ],
     [{ metadata: { order: 7 } }, 'metadata.order must be a string.'],
     [{ metadata: { 'an\norder': 7 } }, 'A field of metadata must be a string.'],
-    [{ metadata: { ['k'.repeat(41)]: '' } }, 'metadata has an invalid key: each must be at most 40 characters long.'],
+    [
+      { metadata: { ['k'.repeat(41)]: '' } },
+      `metadata has the key “${'k'.repeat(41)}”, but each must be at most 40 characters long.`,
+    ],
     [
       { fiat_currency_code: 'USD' },
       'The currency of this merchant is EUR: give fiat_amount_int in it, and this fiat_currency_code or none.',
