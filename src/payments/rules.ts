@@ -137,13 +137,18 @@ function toSecond(moment: Date): number {
   return Math.floor(moment.getTime() / 1000) * 1000;
 }
 
+/** Whether a block with this time can have been made after a moment, although its producer's clock may be behind. */
+export function canBeAfter(blockTime: Date, moment: Date): boolean {
+  return blockTime.getTime() >= toSecond(moment) - producerSkewMs;
+}
+
 /**
  * The known head can be old, wrong or reorganised away, and a clock can be slow, so neither number nor time alone is
  * enough.
  */
 function wasMinedAfter({ blockNumber, blockTime }: Transfer, { startBlock, reservedAt }: Reservation): boolean {
   if (startBlock !== null && blockNumber <= startBlock) return false;
-  return blockTime.getTime() >= toSecond(reservedAt) - producerSkewMs;
+  return canBeAfter(blockTime, reservedAt);
 }
 
 /**

@@ -6,6 +6,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
+import { canBeAfter } from '../rules.ts';
 
 type PaidRequest = Pick<RequestRow, 'wallet_address' | 'start_blocks' | 'test_mode' | 'created_at' | 'made_at'>;
 
@@ -43,8 +44,7 @@ async function payableSince(
   const start = request.start_blocks[String(chain.chainId)];
   // After a reorganisation its block can have a lower number than the newest one at the create.
   if (start !== undefined) return Math.min(start, blockNumber - 1);
-  // No recent block was known at the create, so the block's time decides, in whole seconds.
+  // No recent block was known at the create, so the block's time decides.
   const header = await queryWithFailover(chain, timeoutMs, (rpc) => rpc.header(blockNumber)).catch(nullOfRpc);
-  const madeAtSecond = Math.floor(madeAt(request).getTime() / 1000) * 1000;
-  return header?.hash === blockHash && header.time.getTime() >= madeAtSecond ? blockNumber - 1 : null;
+  return header?.hash === blockHash && canBeAfter(header.time, madeAt(request)) ? blockNumber - 1 : null;
 }

@@ -93,7 +93,7 @@ export const pt: PortalTexts<'pt'> = {
     volume: 'Pago, em {currency}',
     paid: 'Pago',
     paidIn: {
-      one: 'Pago no último dia',
+      one: 'Pago em {count} dia',
       many: 'Pago no último {count} de dias',
       other: 'Pago nos últimos {count} dias',
     },
