@@ -2,3 +2,6 @@ export const secondMs = 1_000;
 export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
+
+/** How far the clock of a block's producer may be behind ours. */
+export const producerSkewMs = 15_000;

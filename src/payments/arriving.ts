@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
-import { producerSkewMs } from './rules.ts';
+import { producerSkewMs } from '../lib/durations.ts';
 
 /** Some transfers `t` of the scope of a request `r` that were read and are not matched yet. */
 const pending = (sql: Sql | Tx, which: Fragment) => sql`

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { producerSkewMs } from '../lib/durations.ts';
 import {
   type Candidates,
   canApply,
@@ -11,7 +12,6 @@ import {
   minPartMicro,
   neighbourhoodMicro,
   type Payable,
-  producerSkewMs,
   type Reservation,
   rejection,
   restMicro,

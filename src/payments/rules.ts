@@ -1,4 +1,4 @@
-import { minuteMs } from '../lib/durations.ts';
+import { minuteMs, producerSkewMs } from '../lib/durations.ts';
 import { isZeroAddress } from '../lib/ids.ts';
 
 /** The ways in which a transfer finds its request, strongest first; `merchant` is the merchant's own decision. */
@@ -128,9 +128,6 @@ export const graceMs = 30 * minuteMs;
 const maxTransfers = 50;
 /** Dust counts only among the first this many transfers: anybody can send it, and real parts must still find room. */
 const maxTransfersWithDust = 10;
-
-/** How far the clock of a block's producer may be behind ours. */
-export const producerSkewMs = 15_000;
 
 /** Block times are whole seconds, so a moment is rounded down to its second before it is compared. */
 function toSecond(moment: Date): number {

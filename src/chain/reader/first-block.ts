@@ -1,4 +1,4 @@
-import { dayMs } from '../../lib/durations.ts';
+import { dayMs, producerSkewMs } from '../../lib/durations.ts';
 import type { Header } from '../rpc.ts';
 import { selectWantedFor } from './lease.ts';
 import { ProviderFault, type RpcProvider } from './pool.ts';
@@ -6,8 +6,6 @@ import type { Reader } from './read.ts';
 
 /** Within this time of the first process that has the chain, nobody has paid on it. */
 const promptMs = 10_000;
-/** How far the clock of a block's producer may be behind the database's. */
-const producerSkewMs = 15_000;
 /** No request is open for longer. */
 const maxBackMs = 31 * dayMs;
 

@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts';
 import type { Database, Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
-import { isRejected, minPartMicro, producerSkewMs } from '../rules.ts';
+import { producerSkewMs } from '../../lib/durations.ts';
+import { isRejected, minPartMicro } from '../rules.ts';
 import { hasRefund, selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type AttachableRow, countMerchantUnmatched, selectAttachable } from './merchant-store.ts';
 

@@ -1,7 +1,7 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
-import { dayMs } from '../../lib/durations.ts';
-import { graceMs, producerSkewMs, type Reason } from '../rules.ts';
+import { dayMs, producerSkewMs } from '../../lib/durations.ts';
+import { graceMs, type Reason } from '../rules.ts';
 import type { TransferRow } from '../transfers.ts';
 
 /** Payments that name no request. One that names a request is shown on the page of that request. */
