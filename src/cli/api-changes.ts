@@ -58,13 +58,13 @@ function compareOperation(before: Operation, after: Operation): string[] {
     if (/XX$/.test(status)) continue; // a range promises none of its statuses
     const now = after.responses[status];
     if (!now) found.push(`answer ${status} is gone`);
-    else found.push(...compareAnswered(childServersOf(old), childServersOf(now), `answer ${status}`));
+    else found.push(...compareAnswered(partsOf(old), partsOf(now), `answer ${status}`));
   }
   return found;
 }
 
 /** The body's fields and, as further ones, the headers. */
-function childServersOf(content: Content): Schema {
+function partsOf(content: Content): Schema {
   const { required = [], properties = {}, ...body } = bodyOf(content);
   const headers = Object.entries(content.headers ?? {}).map(([name, header]) => ({
     name: `header ${name}`,

@@ -71,7 +71,7 @@ export function createPoster(policy: OutboundPolicy, options: PosterOptions = {}
   return {
     post: async (url, headers, body) => {
       const startedAt = performance.now();
-      const post = { ...childServersOf(url), headers, body, startedAt, deadline: startedAt + timeoutMs };
+      const post = { ...partsOf(url), headers, body, startedAt, deadline: startedAt + timeoutMs };
       let outcome = await dispatch(clients, post);
       // The receiver may close a reused connection at any time. That does not mean that it is down, so try another one.
       for (let stale = 0; 'staleConnection' in outcome && stale < maxStale; stale++) {
@@ -132,7 +132,7 @@ type Parts = { origin: string; path: string };
 const knownParts = new Map<string, Parts>();
 const maxKnown = 10_000;
 
-function childServersOf(url: string): Parts {
+function partsOf(url: string): Parts {
   const known = knownParts.get(url);
   if (known) return known;
   const { origin, pathname, search } = new URL(url);

@@ -35,7 +35,7 @@ export function yearAfter(day: Day): Day {
  * it has no such day: 31 January, 28 February, 31 March.
  */
 export function dateOf({ firstOn, every, period }: Schedule, slot: number): Day {
-  const [year, month, day] = childServersOf(firstOn);
+  const [year, month, day] = partsOf(firstOn);
   if (period === 'day' || period === 'week') {
     const days = every * slot * (period === 'week' ? 7 : 1);
     return dayOf(Date.UTC(year, month, day + days));
@@ -49,8 +49,8 @@ export function dateOf({ firstOn, every, period }: Schedule, slot: number): Day 
 export function slotAfter(schedule: Schedule, day: Day): number {
   const { firstOn, every, period } = schedule;
   if (day < firstOn) return 0;
-  const [year, month] = childServersOf(day);
-  const [firstYear, firstMonth] = childServersOf(firstOn);
+  const [year, month] = partsOf(day);
+  const [firstYear, firstMonth] = partsOf(firstOn);
   const passed =
     period === 'day' || period === 'week'
       ? (startOf(day).getTime() - startOf(firstOn).getTime()) / dayMs / (period === 'week' ? 7 : 1)
@@ -97,7 +97,7 @@ export function retryMs(failures: number): number {
   return backoffMs(failures, { firstMs: minuteMs, maxMs: hourMs });
 }
 
-function childServersOf(day: Day): [year: number, month: number, day: number] {
+function partsOf(day: Day): [year: number, month: number, day: number] {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   return [year, month - 1, date];
 }

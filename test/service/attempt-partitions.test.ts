@@ -203,11 +203,11 @@ async function deliveredOn(scope: Scope, day: string): Promise<string> {
 
 type Node = { Plans?: Node[] } & Record<string, unknown>;
 /** The parts that a plan really reads or writes. */
-const childServersOf = (node: Node): string[] => [
+const partsOf = (node: Node): string[] => [
   ...(String(node['Relation Name'] ?? '').startsWith('webhook_attempts_') && Number(node['Actual Loops']) > 0
     ? [String(node['Relation Name'])]
     : []),
-  ...(node.Plans ?? []).flatMap(childServersOf),
+  ...(node.Plans ?? []).flatMap(partsOf),
 ];
 
 test('each statement about attempts → reads only the partition of its event’s time, with custom and generic plans', async () => {
@@ -226,9 +226,7 @@ test('each statement about attempts → reads only the partition of its event’
       ),
     ];
     for (const mode of ['force_custom_plan', 'force_generic_plan'] as const) {
-      const parts = async (sent: typeof log) => [
-        ...new Set((await explainer.explain(sent, mode)).flatMap(childServersOf)),
-      ];
+      const parts = async (sent: typeof log) => [...new Set((await explainer.explain(sent, mode)).flatMap(partsOf))];
       assert.deepEqual(await parts(log), ['webhook_attempts_past_2'], mode);
       assert.deepEqual(await parts(page), ['webhook_attempts_past_3'], mode);
     }

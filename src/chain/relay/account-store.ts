@@ -249,12 +249,12 @@ export async function selectHeads(sql: Sql, chainId: number): Promise<ReadHeads 
   const [row] = await sql<Read[]>`
     select number, hash, safe_number, finalized_number from chain_cursors where chain_id = ${chainId}`;
   if (!row) return null;
-  const nullIfNotFound = (number: string | null) => (number === null ? null : Number(number));
+  const orNull = (number: string | null) => (number === null ? null : Number(number));
   const { hash, number, safe_number, finalized_number } = row;
   return {
     hash,
     latest: Number(number),
-    safe: nullIfNotFound(safe_number),
-    finalized: nullIfNotFound(finalized_number),
+    safe: orNull(safe_number),
+    finalized: orNull(finalized_number),
   };
 }

@@ -1,5 +1,5 @@
 /** The details elements of a region, by the text of the summary and, among equal ones, by their position. */
-function childServersOf(region: ParentNode): Map<string, HTMLDetailsElement> {
+function partsOf(region: ParentNode): Map<string, HTMLDetailsElement> {
   const parts = new Map<string, HTMLDetailsElement>();
   const seen = new Map<string, number>();
   for (const part of region.querySelectorAll('details')) {
@@ -19,10 +19,10 @@ function childServersOf(region: ParentNode): Map<string, HTMLDetailsElement> {
 export function keepDetailsState(region: Element, serverHtml: string, replace: () => void): void {
   const original = document.createElement('template');
   original.innerHTML = serverHtml;
-  const initial = childServersOf(original.content);
-  const before = [...childServersOf(region)].filter(([key, part]) => part.open !== initial.get(key)?.open);
+  const initial = partsOf(original.content);
+  const before = [...partsOf(region)].filter(([key, part]) => part.open !== initial.get(key)?.open);
   replace();
-  const after = childServersOf(region);
+  const after = partsOf(region);
   for (const [key, { open }] of before) {
     const part = after.get(key);
     if (part) part.open = open;

@@ -137,7 +137,7 @@ function hashLine(words: Words, chain: ChainConfig | undefined, hash: string): H
 function paymentItems(words: Words, { progress, chains }: History): TimelineItem[] {
   const { request, reasons } = portalTexts(words);
   const { events } = request;
-  const childServersOf = (transfer: TransferProgress, text: string) => {
+  const partsOf = (transfer: TransferProgress, text: string) => {
     const chain = findChain(chains, transfer.chainId);
     const network = nameOfChain(chains, transfer.chainId);
     const amount = groupMicro(words, transfer.usdcMicro);
@@ -145,7 +145,7 @@ function paymentItems(words: Words, { progress, chains }: History): TimelineItem
   };
   return [
     ...progress.transfers.map((transfer): TimelineItem => {
-      const { network, link, title } = childServersOf(transfer, events.transfer);
+      const { network, link, title } = partsOf(transfer, events.transfer);
       const { confirmations: seen, neededConfirmations: needed } = transfer;
       const count =
         needed === null
@@ -159,7 +159,7 @@ function paymentItems(words: Words, { progress, chains }: History): TimelineItem
       };
     }),
     ...progress.unmatched.map((transfer): TimelineItem => {
-      const { link, title } = childServersOf(transfer, events.stray);
+      const { link, title } = partsOf(transfer, events.stray);
       const rest = html`
         <p>${fill(commonTexts(words).common.sentence, { text: reasons[transfer.reason] })}</p>
         <p>${link}</p>
