@@ -1,9 +1,10 @@
 import { encodeFunctionData, erc20Abi, keccak256, parseAbi, parseSignature, stringToHex } from 'viem';
 import type { ChainConfig } from '../config/chains.ts';
 import { queryWithFailover } from './failover.ts';
-import { type Hex, type Rpc, RpcError } from './rpc.ts';
+import { type Hex, RpcError } from './rpc.ts';
 import { ask, askDomain, type TokenDomain } from './token-domain.ts';
 import { walletJson } from './typed-data.ts';
+import { askVerdict, succeeds, type Verdict } from './verdict.ts';
 
 /** An allowance: whose tokens a spender may spend. Addresses in lower case. */
 export type Spending = { token: Hex; owner: Hex; spender: Hex };
@@ -75,32 +76,15 @@ export function permitJson(domain: TokenDomain, chainId: number, { token, ...mes
   return walletJson({ domain: full, types: permitTypes, primaryType: 'Permit', message });
 }
 
-/** Whether the token would accept a permit now, according to the chain. */
-export type PermitVerdict = 'accepted' | 'refused' | 'unreachable';
-
 /**
  * Simulates a permit with the call that the contract for recurring payments makes. So this also works for wallets with
  * code, whose signatures only the token can check.
  */
-export async function tryPermit(chain: ChainConfig, terms: PermitTerms, signature: Hex): Promise<PermitVerdict> {
+export async function tryPermit(chain: ChainConfig, terms: PermitTerms, signature: Hex): Promise<Verdict> {
   const data = permitCall(terms, signature);
   if (data === null) return 'refused';
-  try {
-    return await queryWithFailover(chain, timeoutMs, (rpc) => tryCall(rpc, terms.token, data));
-  } catch (error) {
-    if (error instanceof RpcError) return 'unreachable';
-    throw error;
-  }
-}
-
-async function tryCall(rpc: Rpc, to: Hex, data: Hex): Promise<PermitVerdict> {
-  try {
-    await rpc.tryCall({ from: caller, to, data, gas: gasLimit });
-    return 'accepted';
-  } catch (error) {
-    if (error instanceof RpcError && error.kind === 'refused') return 'refused';
-    throw error;
-  }
+  const call = { from: caller, to: terms.token, data, gas: gasLimit };
+  return askVerdict(chain, timeoutMs, (rpc) => succeeds(rpc, call));
 }
 
 /** A signature with a key's length uses the classic permit, any other the one that takes bytes. */
