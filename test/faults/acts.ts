@@ -1,12 +1,10 @@
 import { theService } from '../../src/audit/write.ts';
 import { minuteMs } from '../../src/lib/durations.ts';
-import { keyedHash, newest } from '../../src/lib/encrypt.ts';
 import { toUsdcMicro } from '../../src/lib/money.ts';
 import { pause } from '../../src/lib/time.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { startRefund } from '../../src/refunds/start.ts';
 import { type Answer, type CallOptions, send } from '../support/api/client.ts';
-import { testSecrets } from '../support/fixtures.ts';
 import { at } from './chance.ts';
 import { isOnChain, type MadeOrder, type Order, type Payment, rates } from './model.ts';
 import { sendBack } from './payments.ts';
@@ -126,20 +124,19 @@ export async function acknowledge(stage: Stage, order: Order, share: number): Pr
     throw new Broken(`${order.fiatInt} cents of ${id} became ${dueMicro}, and were ${order.dueMicro}`);
   order.id = id;
   order.dueMicro = dueMicro;
-  order.reference = keyedHash(newest(testSecrets), 'reference', id).subarray(0, 16);
   await lookAtWallet(stage, order);
 }
 
-/** Sees to which wallet an order is paid, if the database can be asked now. */
+/** Sees to which wallet an order is paid, and by which reference, if the database can be asked now. */
 export async function lookAtWallet({ database, wallets }: Stage, order: Order): Promise<void> {
   if (order.isWalletKnown) return;
   const asked = database.owner<
-    { address: string }[]
-  >`select wallet_address as address from requests where id = ${order.id}`;
+    { address: string; reference: Buffer }[]
+  >`select wallet_address as address, reference from requests where id = ${order.id}`;
   const [row] = await asked.catch(() => []);
   const wallet = row && wallets.find(({ address }) => address.toLowerCase() === row.address);
   if (row && !wallet) throw new Broken(`the request ${order.id} is paid to ${row.address}, which no merchant has`);
-  if (wallet) Object.assign(order, { wallet, isWalletKnown: true });
+  if (wallet) Object.assign(order, { wallet, reference: row.reference, isWalletKnown: true });
 }
 
 /** Whether an amount is right for these cents at a rate: up to a cent may have been added as a surcharge. */

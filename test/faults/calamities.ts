@@ -12,6 +12,12 @@ type Mend = () => unknown;
 
 const clockJumpsMs = [-26, -1, -0.02, 0.02, 1, 26].map((hours) => hours * 3_600_000);
 
+const chainsWithout = {
+  'set-token-missing': 'token-missing',
+  'set-chain-missing': 'chain-missing',
+  'set-chain-moved': 'chain-moved',
+} as const;
+
 type Place = readonly [which: number, how: number, long: number];
 
 /**
@@ -56,6 +62,13 @@ export async function breakIt(
       return { mend: () => [database.empty(), database.start()][1], afterMs: usualMs };
     case 'rates':
       return { mend: await spoilRates(stage, how), afterMs: usualMs };
+    // The nodes restart beside the next steps, which takes seconds.
+    case 'set-token-missing':
+    case 'set-chain-missing':
+    case 'set-chain-moved':
+      return { mend: () => stage.settings.useChainsFor(chainsWithout[fault], usualMs), afterMs: 0 };
+    case 'set-new-key':
+      return { mend: () => stage.settings.rotate(), afterMs: 0 };
     case 'reorg':
       throw new Error('a reorganisation takes its turn among what is sent to the chain');
     case 'receiver-hang':

@@ -45,6 +45,7 @@ export type Order = {
   /** Null until a create is acknowledged. */
   id: string | null;
   dueMicro: bigint;
+  /** Known once its wallet is. */
   reference: Buffer;
   cancelled: Known;
   /** Its expiry was moved into the past: only late payments come. */

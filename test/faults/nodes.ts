@@ -24,6 +24,8 @@ export type FaultyNode = {
   thaw(): void;
   /** Sets its clock ahead of the machine's, or back. */
   setClock(aheadMs: number): void;
+  /** Changes its environment and restarts it, as an operator does: it is asked to stop, and finishes its work. */
+  restartWith(changes: Record<string, string>): Promise<void>;
 };
 
 const isOurFault = (line: string) => line.includes('"route":') && !line.includes('"msg":"unavailable"');
@@ -39,7 +41,12 @@ export async function makeNode(
   const clockFile = join(folder, `clock-${name}`);
   writeFileSync(clockFile, '0');
   const preload = pathToFileURL(join(import.meta.dirname, 'moved-clock.ts')).href;
-  const own = { ...env, PORT: String(port), MOVED_CLOCK: clockFile, NODE_OPTIONS: `--import=${preload}` };
+  const own: Record<string, string> = {
+    ...env,
+    PORT: String(port),
+    MOVED_CLOCK: clockFile,
+    NODE_OPTIONS: `--import=${preload}`,
+  };
   let service: Service | null = null;
   let starting: Promise<void> | null = null;
   let killing = false;
@@ -48,7 +55,7 @@ export async function makeNode(
   const begin = async () => {
     for (let attempt = 1; ; attempt++) {
       const made = await startService(own).catch((error: Error) => {
-        if (attempt === startTries) throw error;
+        if (attempt === startTries || error.message.includes('The configuration is invalid')) throw error;
         return null;
       });
       if (!made) {
@@ -64,32 +71,38 @@ export async function makeNode(
       return;
     }
   };
-  const node: FaultyNode = {
+  const stop = async (signal: NodeJS.Signals) => {
+    await starting;
+    if (!service) return;
+    killing = true;
+    await service.stop(signal).finally(() => {
+      service = null;
+      killing = false;
+    });
+  };
+  const start = () => {
+    starting ??= (service ? Promise.resolve() : begin()).finally(() => {
+      starting = null;
+    });
+    return starting;
+  };
+  return {
     url: `http://127.0.0.1:${port}`,
     isUp: () => service !== null,
     log: () => (service?.stdout() ?? '').split('\n').filter(isOurFault).slice(-3).join('\n'),
     lastLines: (most) => (service?.stdout() ?? '').split('\n').slice(-most).join('\n'),
-    kill: async () => {
-      await starting;
-      if (!service) return;
-      killing = true;
-      await service.stop('SIGKILL').finally(() => {
-        service = null;
-        killing = false;
-      });
-    },
-    start: () => {
-      starting ??= (service ? Promise.resolve() : begin()).finally(() => {
-        starting = null;
-      });
-      return starting;
-    },
+    kill: () => stop('SIGKILL'),
+    start,
     freeze: () => service && signalProcess(service.pid, 'SIGSTOP'),
     thaw: () => service && signalProcess(service.pid, 'SIGCONT'),
     setClock: (aheadMs) => {
       writeFileSync(clockFile, String(aheadMs));
       if (service) signalProcess(service.pid, 'SIGUSR2');
     },
+    restartWith: async (changes) => {
+      Object.assign(own, changes);
+      await stop('SIGTERM');
+      await start();
+    },
   };
-  return node;
 }

@@ -280,5 +280,6 @@ function concernOf(fault: FaultKind, [which, how]: Step['shares']): string {
   if (fault === 'clock') return `clock ${which < 0.5 ? 1 : 2}`;
   if (fault.startsWith('receiver-')) return `receiver ${Math.floor(which * 3)}`;
   if (/^(rpc|lie)-/.test(fault)) return `endpoint ${how < 0.6 || fault.startsWith('lie-') ? 1 : 2}`;
+  if (fault.startsWith('set-')) return 'settings';
   return fault === 'rates' ? 'rates' : 'database';
 }

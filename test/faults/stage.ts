@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { encodeFunctionData, erc20Abi, parseAbi } from 'viem';
 import { theService } from '../../src/audit/write.ts';
 import { recurringAddress } from '../../src/chain/recurring/contract.ts';
@@ -20,8 +18,9 @@ import { type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { codeOf, makeContractPayer, placeWallet, startElsewhere } from './contract-wallets.ts';
 import { type FaultyDatabase, startDatabase } from './database.ts';
 import type { Stranger } from './dust.ts';
-import { finality, Model, type Payer, rates, type Where } from './model.ts';
+import { Model, type Payer, rates, type Where } from './model.ts';
 import { type FaultyNode, makeNode } from './nodes.ts';
+import { Settings, writeChains } from './settings.ts';
 
 const partnerCount = 3;
 const keysEach = 25;
@@ -48,6 +47,7 @@ export type Stage = {
   /** The endpoints of the nodes: the first may lie, the second only fails. */
   endpoints: [Endpoint, Endpoint];
   nodes: [FaultyNode, FaultyNode];
+  settings: Settings;
   partners: Partner[];
   /** All wallets that merchants have, had or may take. */
   wallets: Wallet[];
@@ -100,13 +100,15 @@ export async function makeStage(onBroken: (what: string) => void): Promise<Stage
     const strangers = [await giants(chain), await giants(chain)];
     await fundCustomers(elsewhere, customers);
     await fundCustomers(chain, customers);
-    const env = writeEnvironment(database, { chain, elsewhere, endpoints }, ctx.config.baseUrl);
+    const chainsFiles = await writeChains(database.folder, { chain, elsewhere, endpoints });
+    const env = { ...environment(database, ctx.config.baseUrl), CHAINS_FILE: chainsFiles.usual };
     const node = (name: string) => makeNode(name, env, database.folder, onBroken);
     const nodes: Stage['nodes'] = [await node('one'), await node('two')];
     stops.push(...nodes.map(({ kill }) => kill));
     await Promise.all(nodes.map(({ start }) => start()));
+    const settings = new Settings(nodes, chainsFiles);
     const parties = { partners, wallets, ...customers, contractPayer, strangers };
-    return { database, chain, elsewhere, endpoints, nodes, ...parties, ctx, model: new Model(), end };
+    return { database, chain, elsewhere, endpoints, nodes, settings, ...parties, ctx, model: new Model(), end };
   } catch (error) {
     await end();
     throw error;
@@ -176,21 +178,9 @@ async function fundCustomers({ chain }: TestChain, { payers, executor }: Pick<St
   await wallet.mine(chain, blocksBefore);
 }
 
-function writeEnvironment(
-  database: FaultyDatabase,
-  { chain: { chain }, elsewhere, endpoints }: Pick<Stage, 'chain' | 'elsewhere' | 'endpoints'>,
-  baseUrl: string,
-): Record<string, string> {
-  const chainsFile = join(database.folder, 'chains-file.json');
-  const entry = { finality, poll_ms: 100, tokens: chain.tokens };
-  const own = { ...entry, chain_id: chain.chainId, rpc_urls: endpoints.map(({ url }) => url) };
-  const second = { chain_id: elsewhere.chain.chainId, rpc_urls: elsewhere.chain.rpcUrls };
-  // Nobody pays on it, but each mode needs a chain.
-  const other = { ...entry, chain_id: chain.chainId + 1, rpc_urls: ['http://127.0.0.1:9'] };
-  writeFileSync(chainsFile, JSON.stringify({ test: [own, { ...entry, ...second }], live: [other] }));
+function environment(database: FaultyDatabase, baseUrl: string): Record<string, string> {
   return {
     DATABASE_URL: database.url,
-    CHAINS_FILE: chainsFile,
     DATA_DIR: database.folder,
     SECRET_KEYS: secretsText,
     RECURRING_CONTRACT: recurringAddress(),

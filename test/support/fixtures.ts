@@ -13,8 +13,10 @@ import type { TransferRow } from '../../src/payments/transfers.ts';
 import { insertRequest, type NewRequest, type RequestRow } from '../../src/requests/store.ts';
 
 export const testSecrets: SecretKey[] = [{ id: 'test', key: Buffer.alloc(32, 7) }];
-/** SECRET_KEYS for a separate process. */
-export const secretsText = testSecrets.map(({ id, key }) => `${id}:${Buffer.from(key).toString('base64')}`).join(',');
+/** SECRET_KEYS with these keys, for a separate process. */
+export const secretsTextOf = (keys: readonly SecretKey[]): string =>
+  keys.map(({ id, key }) => `${id}:${Buffer.from(key).toString('base64')}`).join(',');
+export const secretsText = secretsTextOf(testSecrets);
 
 /** A random lower-case address, unique in the test run. */
 export function randomAddress(): string {
