@@ -6,6 +6,7 @@ import { explainMissing } from './explain.ts';
 import { buriedDepth, isWorthless, type MadeOrder, type Payment } from './model.ts';
 import { blocksToFinality, compareSums, type Difference, differences, lookAtChain } from './settled.ts';
 import type { Stage } from './stage.ts';
+import type { FaultKind } from './steps.ts';
 import { finishOnboarding } from './wallets.ts';
 
 /** Once nothing is broken any more, nothing may be unsettled for longer. */
@@ -20,10 +21,12 @@ const patientTurns = 8;
  * Waits until the service agrees with the model. Meanwhile parties ask again for what they were not told, as they do,
  * and blocks are mined.
  *
+ * @param kinds what may have broken: payers submit the hash of a missing payment only if an endpoint may have hidden it
  * @returns after how many milliseconds it agreed
  * @throws Broken with what differs once the bound is over
  */
-export async function calm(stage: Stage, followers: readonly Follower[]): Promise<number> {
+export async function calm(stage: Stage, followers: readonly Follower[], kinds: readonly FaultKind[]): Promise<number> {
+  const mayBeHidden = kinds.some((kind) => kind.startsWith('lie-'));
   const startedAt = performance.now();
   let left: Difference[] = [];
   let wrongSums: string[] = [];
@@ -31,6 +34,7 @@ export async function calm(stage: Stage, followers: readonly Follower[]): Promis
     for (const chain of [stage.chain, stage.elsewhere]) await chain.mine(turn === 0 ? blocksToFinality : 1);
     await lookAtChain(stage, await headNumber(stage.chain.chain), buriedDepth);
     const asked = await askAgain(stage, turn, left, followers);
+    if (mayBeHidden && turn > patientTurns) await handInMissing(stage, turn, left);
     left = await differences(stage);
     wrongSums = [];
     if (asked && left.length === 0) {
@@ -48,6 +52,14 @@ export async function calm(stage: Stage, followers: readonly Follower[]): Promis
   throw new Broken(`after ${boundMs / 1000} s of calm ${left.length} differ:\n${lines.join('\n')}`);
 }
 
+/** The nodes in turn. */
+const nodeOf = (turn: number): number => (turn % 2 === 0 ? 0 : 0.9);
+
+/** The payers of missing payments submit their hashes. */
+async function handInMissing(stage: Stage, turn: number, left: readonly Difference[]): Promise<void> {
+  for (const { missing } of left) if (missing) await handIn(stage, missing, missing.order as MadeOrder, nodeOf(turn));
+}
+
 /** @returns false while somebody was not answered */
 async function askAgain(
   stage: Stage,
@@ -56,7 +68,7 @@ async function askAgain(
   followers: readonly Follower[],
 ): Promise<boolean> {
   const { model } = stage;
-  const share = turn % 2 === 0 ? 0 : 0.9; // the nodes in turn
+  const share = nodeOf(turn);
   await finishOnboarding(stage, turn);
   for (const order of model.orders.filter(({ id }) => id === null)) await acknowledge(stage, order, share);
   for (const order of model.made()) await lookAtWallet(stage, order);
@@ -74,9 +86,6 @@ async function askAgain(
     turn > patientTurns && model.misread.has(payment.txHash) && !isWorthless(payment);
   for (const payment of unpaid.filter((one) => one.refund !== 'yes' && (one.claimed || isMisread(one))))
     await claimFor(stage, payment, share);
-  // An endpoint can have hidden the payment, so its payer submits the hash.
-  for (const { missing } of left)
-    if (missing && turn > patientTurns) await handIn(stage, missing, missing.order as MadeOrder, share);
   const seen = await Promise.all(followers.map((follower) => follower.follow(stage, share, 1000)));
   if (seen.includes(false)) return false;
   for (const { partner, seen: ids } of followers) {

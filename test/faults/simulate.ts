@@ -260,7 +260,7 @@ class Run {
     await Promise.all(this.stage.nodes.map((node) => node.start()));
     await Promise.all(this.underWay);
     this.failIfBroken();
-    const calmMs = await calm(this.stage, this.followers);
+    const calmMs = await calm(this.stage, this.followers, this.simulation.kinds);
     this.figures.longestCalmMs = Math.max(this.figures.longestCalmMs, calmMs);
     if (!(await this.invariants.check()))
       throw new acts.Broken('the database cannot be asked, though nothing is broken');
