@@ -9,6 +9,7 @@ import { eraseOld } from './customers/erase-old.ts';
 import { type Change, listenForChanges } from './db/changes.ts';
 import { type Due, QueuePoller, type Since, wholeQueue } from './db/due.ts';
 import { alarmMissingKeys } from './db/missing-keys-alarm.ts';
+import type { Pools } from './db/pools.ts';
 import { analyzeGrown } from './db/statistics.ts';
 import { makeSleeper, type Sleeper } from './lib/concurrency/sleeper.ts';
 import { hourMs, minuteMs, secondMs } from './lib/durations.ts';
@@ -195,17 +196,23 @@ function fundingLoop({ fundRelayer }: Sandbox): Loop {
   return { name: 'fund the sandbox’s relayer', everyMs: minuteMs, run: fundRelayer };
 }
 
+type JobOptions = {
+  /** Deliveries have their own: while many loops wait for one locked table, they hold all connections of theirs. */
+  pools?: Pick<Pools, 'loops' | 'deliveries'>;
+  pollMs?: number;
+};
+
 /**
  * Runs all loops until the signal aborts. Resolves when the last one has ended its run.
  *
- * @param deliveries the connections of deliveries: while many loops wait for one locked table, they hold all of theirs
+ * @param base whose database all loops use unless there are `pools`
  */
 export async function runJobs(
-  ctx: Context,
+  base: Context,
   signal: AbortSignal,
-  pollMs = usualPollMs,
-  deliveries = ctx.db,
+  { pools = { loops: base.db, deliveries: base.db }, pollMs = usualPollMs }: JobOptions = {},
 ): Promise<void> {
+  const ctx: Context = { ...base, db: pools.loops };
   const sources = rateSources(ctx.config.rateProviders);
   const refresh: Loop = { name: 'refresh rates', everyMs: refreshPeriodMs, run: () => refreshIfDue(ctx, sources) };
   const gateway = ctx.config.phoneGateway && openGateway(ctx.config.phoneGateway);
@@ -239,7 +246,7 @@ export async function runJobs(
     ...mine.map((loop) => repeat(ctx, loop, poller, signal)),
     pollQueues(ctx, queues, poller, pollMs, signal),
     startWatching(ctx, { onRemoved: onRemoved(ctx) }, signal),
-    startDelivering({ ...ctx, db: deliveries }, signal, createDeliveryDeps(ctx), pollMs),
+    startDelivering({ ...ctx, db: pools.deliveries }, signal, createDeliveryDeps(ctx), pollMs),
   ]);
   stopListening();
   await gateway?.close();

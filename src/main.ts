@@ -85,7 +85,7 @@ async function serve({ ctx, pools, parts }: RunningService, ending: AbortControl
     await app.close();
     throw error;
   });
-  const jobs = runJobs({ ...ctx, db: pools.loops }, ending.signal, undefined, pools.deliveries);
+  const jobs = runJobs(ctx, ending.signal, { pools });
   const watched = watchChildServers(parts, ending.signal);
   // Awaiting them below throws the error again, once the server is closed.
   for (const work of [jobs, watched])

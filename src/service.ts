@@ -68,7 +68,8 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     });
     const disk = newDiskState();
     const pools = openPools(
-      (connections) => addReader(config, connect(access, connections, usualWaits, disk), connections, log),
+      (connections, listen) =>
+        addReader(config, connect(access, connections, usualWaits, { disk, listen }), connections, log),
       config.databaseReadUrl !== null,
     );
     stops.push(pools.close);
@@ -82,7 +83,7 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     void clock.follow(pools.loops.sql, log, unfollow.signal);
     // Behind a pooler, the server's connections are the pooler's. The embedded database does not move.
     if (config.databaseUrl && access.session === null)
-      void followAddress([pools.api, pools.pages, pools.loops, pools.deliveries], access.service, log, unfollow.signal);
+      void followAddress(pools.all, access.service, log, unfollow.signal);
     stops.push(async () => unfollow.abort());
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
     const sandbox = await loadSandbox(config);
@@ -113,9 +114,8 @@ function addReader(config: Config, database: Database, connections: Connections,
 }
 
 /** Logs slow statements. The line is part of the call's trail, so a line of the server's log leads to the call. */
-function logSlowStatements({ api, pages, loops, deliveries }: Pools, log: Logger): void {
-  for (const pool of [api, pages, loops, deliveries].flatMap(({ pools }) => pools))
-    pool.onSlow = (slow) => log.warn(slow, 'a statement was slow');
+function logSlowStatements({ all }: Pools, log: Logger): void {
+  for (const pool of all.flatMap(({ pools }) => pools)) pool.onSlow = (slow) => log.warn(slow, 'a statement was slow');
 }
 
 /** Imports the sandbox's code only in a sandbox, so production never loads it. */

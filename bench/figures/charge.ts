@@ -41,7 +41,7 @@ async function measure(stage: Stage): Promise<Finding> {
 
   // The loops run without work until the plans become due.
   const stop = new AbortController();
-  const jobs = runJobs({ ...ctx, db: service.pools.loops }, stop.signal, undefined, service.pools.deliveries);
+  const jobs = runJobs(ctx, stop.signal, { pools: service.pools });
   stage.onEnd(() => {
     stop.abort();
     return jobs;

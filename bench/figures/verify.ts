@@ -156,7 +156,7 @@ async function measure(stage: Stage): Promise<Finding> {
   await owner.unsafe('create sequence bench_rows minvalue 0; grant usage on sequence bench_rows to quittance_service');
   await owner.unsafe('vacuum analyze');
   const stop = new AbortController();
-  const jobs = runJobs({ ...ctx, db: service.pools.loops }, stop.signal, undefined, service.pools.deliveries);
+  const jobs = runJobs(ctx, stop.signal, { pools: service.pools });
   stage.onEnd(() => {
     stop.abort();
     return jobs;

@@ -1,7 +1,15 @@
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { keepNewest } from '../lib/keep-newest.ts';
-import { type DiskState, newDiskState, type Opening, openPool, type Pool, type Waits } from './pool.ts';
+import {
+  type DiskState,
+  newDiskState,
+  type Opening,
+  openPool,
+  type Pool,
+  type PoolOptions,
+  type Waits,
+} from './pool.ts';
 import { loginDefaults, ownSessionSettings, statementMs } from './session-settings.ts';
 import { Fragment, type Statement, type Tag } from './sql.ts';
 import type { Transaction } from './transaction.ts';
@@ -57,6 +65,8 @@ export type Database = {
 export type Access = { service: string; scoped: string; scopeKey: Uint8Array; session: string | null };
 /** The maximum number of connections of each login. */
 export type Connections = { service: number; scoped: number };
+/** What the connections share with others to the same server; by default nothing. */
+export type Shared = Pick<PoolOptions, 'disk' | 'listen'>;
 
 /**
  * SQLSTATE classes that mean "the database cannot be reached", not "the statement is wrong". A read-only server (25006)
@@ -146,11 +156,11 @@ export function connect(
   access: Access,
   connections: Connections = { service: 8, scoped: 8 },
   waits: Waits = usualWaits,
-  disk: DiskState = newDiskState(),
+  { disk = newDiskState(), listen }: Shared = {},
 ): Database {
   const { service, scoped, scopeKey, session: sessionUrl } = access;
   const common = { waits, sessionUrl, settings: ownSessionSettings, disk };
-  const sql = openPool({ ...common, url: service, connections: connections.service });
+  const sql = openPool({ ...common, url: service, connections: connections.service, listen });
   const scopedPool = openPool({ ...common, url: scoped, connections: connections.scoped, maxPrepared });
   const proofs = new Map<string, string>();
   const prove = (scope: Scope) => {

@@ -80,6 +80,8 @@ export type PoolOptions = Address & {
    */
   sessionUrl?: string | null;
   disk?: DiskState;
+  /** The `listen` of another pool of the same server, to share its connection for notifications. */
+  listen?: Pool['listen'] | undefined;
 };
 
 export const newDiskState = (): DiskState => ({ fullAtMs: Number.NEGATIVE_INFINITY });
@@ -101,7 +103,8 @@ export function openPool(options: PoolOptions): Pool {
       begin: async <T>(work: (tx: Transaction) => Promise<T>, opening?: Opening) =>
         runTransaction(connections, await connections.acquire(), work, opening),
       alone: <T>(ask: (sql: Tag) => Statement<T>, opening: Opening) => runAlone(connections, ask, opening),
-      listen: (...asked: Parameters<Pool['listen']>) => outsideTrails(() => listener.listen(...asked)),
+      listen:
+        options.listen ?? ((...asked: Parameters<Pool['listen']>) => outsideTrails(() => listener.listen(...asked))),
       renew: () => {
         listener.renew();
         connections.renew();

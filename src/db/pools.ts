@@ -1,11 +1,16 @@
 import type { Connections, Database } from './connection.ts';
 import { limitConnectionsPerPartner } from './partner-connections.ts';
+import type { Pool } from './pool.ts';
 
 /**
  * The connections of a process, separated by use, so that heavy page traffic and busy loops cannot take the API's
  * connections, and loops that wait for a locked table cannot take those of deliveries.
  */
-export type Pools = { api: Database; pages: Database; loops: Database; deliveries: Database; close(): Promise<void> };
+export type Pools = Record<keyof typeof connections, Database> & {
+  /** Each of them. */
+  all: readonly Database[];
+  close(): Promise<void>;
+};
 
 /**
  * The gate and the statement that creates use the service login. Together with the connections that listen for changes,
@@ -19,21 +24,26 @@ const connections = {
 };
 
 /**
- * @param open makes pools with at most this many connections; none is opened before it is needed
- * @param readsApart whether each pool also has as many connections to a standby, for transactions that only read
+ * Makes a pool with at most this many connections; none is opened before it is needed.
+ *
+ * @param listen if given, receives the pool's notifications over another pool's connection
  */
-export function openPools(open: (connections: Connections) => Database, readsApart: boolean): Pools {
-  const [api, pages, loops] = [open(connections.api), open(connections.pages), open(connections.loops)];
-  const deliveries = open(connections.deliveries);
+type OpenPool = (connections: Connections, listen?: Pool['listen']) => Database;
+
+/** @param readsApart whether each pool also has as many connections to a standby, for transactions that only read */
+export function openPools(open: OpenPool, readsApart: boolean): Pools {
+  const api = open(connections.api);
+  // The users, exports and customers of a few partners always leave a connection to the others. Calls of the API have
+  // shares by key.
+  const pages = limitConnectionsPerPartner(open(connections.pages), connections.pages.scoped, readsApart);
+  const loops = open(connections.loops);
   // A process listens once for all its loops.
-  deliveries.sql.listen = loops.sql.listen;
+  const deliveries = open(connections.deliveries, loops.sql.listen);
+  const all = [api, pages, loops, deliveries];
   return {
-    ...{ api, loops, deliveries },
-    // The users, exports and customers of a few partners always leave a connection to the others. Calls of the API have
-    // shares by key.
-    pages: limitConnectionsPerPartner(pages, connections.pages.scoped, readsApart),
+    ...{ api, pages, loops, deliveries, all },
     close: async () => {
-      await Promise.all([api, pages, loops, deliveries].map((pool) => pool.close()));
+      await Promise.all(all.map((pool) => pool.close()));
     },
   };
 }

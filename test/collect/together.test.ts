@@ -408,7 +408,7 @@ test('A partner’s charges fill its room → the next are sent once those are m
   const party = await newParty();
   await waitingCalls(party, 88);
   const stop = new AbortController();
-  const jobs = runJobs(of.ctx, stop.signal, 3_600_000);
+  const jobs = runJobs(of.ctx, stop.signal, { pollMs: 3_600_000 });
   try {
     const plans = await duePlans(5, undefined, party);
     const waiting = async () => (await statesOf(plans)).filter(([state]) => state === 'waiting').length;
@@ -443,7 +443,7 @@ test('Every endpoint refuses to send what passes when it is run → it costs one
 
 test('A charge waits → it is sent at once, without a poll', async () => {
   const stop = new AbortController();
-  const jobs = runJobs(of.ctx, stop.signal, 3_600_000);
+  const jobs = runJobs(of.ctx, stop.signal, { pollMs: 3_600_000 });
   try {
     // The first may be found when the loops begin; the second only by news.
     for (let i = 0; i < 2; i++) {

@@ -188,7 +188,7 @@ test('more calls than nodes keep of one sender → the loop sends the later ones
   const before = await f.mined();
   await passTime(f.db, 60); // the process that took them on has ended
   const stop = new AbortController();
-  const jobs = runJobs(f.ctx, stop.signal, 600_000); // nothing is found by looking around
+  const jobs = runJobs(f.ctx, stop.signal, { pollMs: 600_000 }); // nothing is found by looking around
   try {
     const reached = async () => (await rowsOf(ids)).filter((row) => row.reached).length;
     await until(async () => (await reached()) === 128, 'as many to be sent as nodes keep');

@@ -41,7 +41,7 @@ async function withLoops(pollMs: number, work: (sent: string[]) => Promise<void>
   const sent: string[] = [];
   for (const pool of database.db.pools) pool.observer = (_connection, { text }) => sent.push(text);
   const stop = new AbortController();
-  const running = runJobs(testContext(database.db), stop.signal, pollMs);
+  const running = runJobs(testContext(database.db), stop.signal, { pollMs });
   try {
     await work(sent);
   } finally {

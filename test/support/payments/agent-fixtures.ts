@@ -25,7 +25,7 @@ export async function agentFixtures() {
   const app = await startApp({ config, chains: { test: [node.chain], live: [] }, sandbox: null });
   const { db, ctx } = app;
   const stop = new AbortController();
-  const running = runJobs(ctx, stop.signal, 200);
+  const running = runJobs(ctx, stop.signal, { pollMs: 200 });
   const { partner, test: scope } = await makePartner(db);
   const merchant = await makeMerchant(db, scope);
   await until(async () => (await db.sql`select from relay_accounts`).length > 0, 'the relayer to be ready');
