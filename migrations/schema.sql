@@ -2,11 +2,16 @@
 
 create extension pg_trgm;
 
+-- What an operator has to look at. An alarm that has ended keeps its row.
 create table alarms (
   raised_at timestamp with time zone not null default now(),
+  -- When it ended. Null while it lasts.
   cleared_at timestamp with time zone,
+  -- The kind of alarm, as src/db/alarm-kinds.ts lists them.
   kind text not null,
+  -- What it concerns, such as a chain or an endpoint. Empty for a kind that can only occur once.
   subject text not null,
+  -- The facts from which its sentence is made, by kind.
   details jsonb not null,
   constraint alarms_pkey PRIMARY KEY (kind, subject)
 );
@@ -15,13 +20,17 @@ create policy owner on alarms for ALL to quittance using (true) with check (true
 create policy service on alarms for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on alarms to quittance_service;
 
+-- Registry over all partners: which amounts are reserved at a wallet, so that a transfer is recognised by its value.
 create table amount_reservations (
   wallet_address text not null,
+  -- The reserved amount in micro units: the amount due, or with a surcharge below one cent.
   usdc_micro numeric(40,0) not null,
   partner_id uuid not null,
   test_mode boolean not null,
+  -- The request whose whole amount this is. Null for the rest of a request: reserved_rests names it.
   request_id uuid,
   reserved_at timestamp with time zone not null,
+  -- From then on the amount can be reserved again.
   reserved_until timestamp with time zone not null,
   constraint amount_reservations_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id) DEFERRABLE INITIALLY DEFERRED,
   constraint amount_reservations_pkey PRIMARY KEY (wallet_address, usdc_micro)
@@ -36,18 +45,24 @@ create policy service on amount_reservations for ALL to quittance_service using 
 grant DELETE, INSERT, SELECT, UPDATE on amount_reservations to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on amount_reservations to quittance_service;
 
+-- API keys of partners. The key itself is not stored.
 create table api_keys (
   id uuid not null,
   partner_id uuid not null,
   test_mode boolean not null,
+  -- The keyed hash of the key.
   hash bytea not null,
+  -- The prefix and the last four characters of the key, by which people recognise it.
   hint text not null,
   scopes text[] not null,
   created_at timestamp with time zone not null default now(),
   revoked_at timestamp with time zone,
   name text,
+  -- The e-mail address of the user who created it. Null if no user did.
   created_by text,
+  -- When it expires. Null: never.
   ends_at timestamp with time zone,
+  -- The form that created it, so that a form that is sent twice creates one key.
   form_key text,
   constraint api_keys_hash_key UNIQUE (hash),
   constraint api_keys_name_check CHECK (((name <> ''::text) AND (char_length(name) <= 60))),
@@ -61,9 +76,12 @@ create policy owner on api_keys for ALL to quittance using (true) with check (tr
 create policy service on api_keys for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on api_keys to quittance_service;
 
+-- The end of each audit log. Each partner has one. The nil UUID stands for what belongs to no partner.
 create table audit_chains (
   partner_id uuid not null,
+  -- The number of the last entry.
   last_number bigint not null,
+  -- The hash of the last entry.
   last_hash bytea not null,
   constraint audit_chains_pkey PRIMARY KEY (partner_id)
 ) with (fillfactor=50);
@@ -75,10 +93,14 @@ create policy service on audit_chains for ALL to quittance_service using (true) 
 grant INSERT, SELECT, UPDATE on audit_chains to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on audit_chains to quittance_service;
 
+-- Who did what. Each entry holds a hash over the entry before it, so a change or a gap is found.
 create table audit_log (
+  -- The partner whose log it is. The nil UUID for what belongs to no partner.
   partner_id uuid not null,
+  -- Its place in the log of its partner: 1, 2, 3 and so on.
   number bigint not null,
   at timestamp with time zone not null,
+  -- Null if it concerns no mode, or both.
   test_mode boolean,
   actor_kind text not null,
   actor_id uuid,
@@ -88,7 +110,9 @@ create table audit_log (
   object_id text not null,
   ip text,
   user_agent text,
+  -- What was changed, by action. As json, which keeps the order of keys.
   details json not null,
+  -- SHA-256 over the hash of the entry before it, the number and the content.
   hash bytea not null,
   constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['partner_user'::text, 'operator'::text, 'api_key'::text, 'command_line'::text, 'merchant'::text, 'service'::text]))),
   constraint audit_log_pkey PRIMARY KEY (partner_id, number)
@@ -106,18 +130,26 @@ create policy service on audit_log for ALL to quittance_service using (true) wit
 grant INSERT, SELECT on audit_log to quittance_app;
 grant INSERT, SELECT on audit_log to quittance_service;
 
+-- EIP-3009 authorizations that were submitted for a request before they were sent. Each belongs to the request that had it first.
 create table authorizations (
   chain_id bigint not null,
   token_address text not null,
+  -- The address of the wallet that signed it.
   authorizer text not null,
+  -- The 32 bytes by which the token recognises it.
   nonce bytea not null,
   partner_id uuid not null,
   test_mode boolean not null,
   request_id uuid not null,
+  -- What it pays, in micro units.
   value numeric(78,0) not null,
+  -- No chain executes it later.
   valid_before timestamp with time zone not null,
+  -- The transaction of the relayer that executes it. Null while there is none.
   relay_id uuid,
+  -- How many earlier transactions for it were reverted or lost.
   failures integer not null default 0,
+  -- When it was last submitted.
   handed_in_at timestamp with time zone not null default now(),
   constraint authorizations_nonce_check CHECK ((octet_length(nonce) = 32)),
   constraint authorizations_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
@@ -133,6 +165,7 @@ create policy service on authorizations for ALL to quittance_service using (true
 grant INSERT, SELECT, UPDATE on authorizations to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on authorizations to quittance_service;
 
+-- The addresses (BASE_URL) under which nodes may run on this database. A node with another one does not start.
 create table base_urls (
   origin text not null,
   added_at timestamp with time zone not null default now(),
@@ -143,8 +176,10 @@ create policy owner on base_urls for ALL to quittance using (true) with check (t
 create policy service on base_urls for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on base_urls to quittance_service;
 
+-- The last 512 blocks of each chain that were read, to find where a reorganisation began.
 create table chain_blocks (
   chain_id bigint not null,
+  -- The number of the block.
   number bigint not null,
   hash text not null,
   parent_hash text not null,
@@ -159,8 +194,10 @@ create policy service on chain_blocks for ALL to quittance_service using (true) 
 grant SELECT on chain_blocks to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on chain_blocks to quittance_service;
 
+-- Sparse older blocks of each chain, for reorganisations that are longer than what chain_blocks holds.
 create table chain_checkpoints (
   chain_id bigint not null,
+  -- The number of the block.
   number bigint not null,
   hash text not null,
   block_time timestamp with time zone not null,
@@ -172,15 +209,24 @@ create policy owner on chain_checkpoints for ALL to quittance using (true) with 
 create policy service on chain_checkpoints for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on chain_checkpoints to quittance_service;
 
+-- How far each chain was read.
 create table chain_cursors (
   chain_id bigint not null,
+  -- The fence of the lease under which it was written last. A process with a lower one cannot write any more.
   fence bigint not null,
+  -- Every block up to this one was read.
   number bigint not null,
+  -- The hash of that block.
   hash text not null,
+  -- The time of that block.
   block_time timestamp with time zone not null,
+  -- The newest block, as the endpoint last reported it.
   head_number bigint not null,
+  -- The newest block that is final for any amount.
   final_number bigint not null,
+  -- The block with the endpoint's tag safe. Null where finality is a number of blocks.
   safe_number bigint,
+  -- The block with the endpoint's tag finalized. Null where finality is a number of blocks.
   finalized_number bigint,
   updated_at timestamp with time zone not null,
   constraint chain_cursors_pkey PRIMARY KEY (chain_id)
@@ -193,9 +239,11 @@ create policy service on chain_cursors for ALL to quittance_service using (true)
 grant SELECT on chain_cursors to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on chain_cursors to quittance_service;
 
+-- In which modes each chain was read, so that what was read in the other mode is read again once it is back.
 create table chain_modes (
   chain_id bigint not null,
   test_mode boolean not null,
+  -- The last block that was read in this mode. Null while it is read in it.
   left_at bigint,
   constraint chain_modes_pkey PRIMARY KEY (chain_id, test_mode)
 );
@@ -204,23 +252,34 @@ create policy owner on chain_modes for ALL to quittance using (true) with check 
 create policy service on chain_modes for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on chain_modes to quittance_service;
 
+-- Charges under a mandate: one for each request of a plan that charges automatically.
 create table collections (
   partner_id uuid not null,
   test_mode boolean not null,
   request_id uuid not null,
   plan_id uuid not null,
   account_id uuid not null,
+  -- The number of the charge in its plan: 1, 2, 3 and so on.
   number integer not null,
+  -- The mandate that it was last tried with.
   mandate_id uuid not null,
+  -- The chain of that mandate.
   chain_id bigint not null,
   state text not null default 'waiting'::text,
+  -- When it is tried. Null while a transaction is under way, and at the end.
   due_at timestamp with time zone,
+  -- How many tries failed. Delays do not count.
   attempts integer not null default 0,
+  -- When the first of them failed.
   failing_since timestamp with time zone,
+  -- How often in a row it was delayed.
   waits integer not null default 0,
+  -- Why it last failed, was delayed or ended. Null when nothing is wrong.
   reason text,
   reason_at timestamp with time zone,
+  -- The last transaction of the relayer for it.
   relay_id uuid,
+  -- Whether that transaction was reverted and the reason is not known yet.
   reverted boolean not null default false,
   made_at timestamp with time zone not null,
   ended_at timestamp with time zone,
@@ -251,11 +310,16 @@ create policy service on collections for ALL to quittance_service using (true) w
 grant INSERT, SELECT, UPDATE on collections to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on collections to quittance_service;
 
+-- How often something was done on a day (UTC), for what is limited per day.
 create table day_counters (
+  -- The partner in both modes, because a mailbox receives what is limited from both.
   partner_id uuid not null,
   day date not null,
+  -- What is counted.
   action text not null,
+  -- The merchant, request or address for which it is counted.
   subject text not null,
+  -- The count.
   calls integer not null,
   constraint day_counters_pkey PRIMARY KEY (partner_id, day, action, subject)
 );
@@ -267,12 +331,15 @@ create policy service on day_counters for ALL to quittance_service using (true) 
 grant INSERT, SELECT, UPDATE on day_counters to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on day_counters to quittance_service;
 
+-- Creates that repeated an idempotency key with other values. Partners see them as mistakes of their software.
 create table differing_replays (
   partner_id uuid not null,
   test_mode boolean not null,
   request_id uuid not null,
+  -- How often.
   times integer not null,
   last_at timestamp with time zone not null,
+  -- The names of the fields that differed last. Their values are not stored.
   last_fields text[] not null,
   constraint differing_replays_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint differing_replays_pkey PRIMARY KEY (partner_id, test_mode, request_id)
@@ -285,9 +352,11 @@ create policy service on differing_replays for ALL to quittance_service using (t
 grant DELETE, INSERT, SELECT, UPDATE on differing_replays to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on differing_replays to quittance_service;
 
+-- How far the removal of old personal data has come.
 create table erased_customers (
   partner_id uuid not null,
   test_mode boolean not null,
+  -- The creation time of the last request that was looked at.
   up_to timestamp with time zone not null,
   constraint erased_customers_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   constraint erased_customers_pkey PRIMARY KEY (partner_id, test_mode)
@@ -299,17 +368,21 @@ create policy service on erased_customers for ALL to quittance_service using (tr
 grant INSERT, SELECT, UPDATE on erased_customers to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on erased_customers to quittance_service;
 
+-- Transfers that a reorganisation removed although their sender had signed for them or their merchant had attached them. Mined again, they are bound again.
 create table kept_bindings (
   chain_id bigint not null,
   tx_hash text not null,
+  -- The place of the log among those of its transaction, from 0.
   ordinal integer not null,
   partner_id uuid not null,
   test_mode boolean not null,
   request_id uuid not null,
+  -- What had bound it: claim (a signature) or merchant (attached by hand).
   rule text not null,
   token_address text not null,
   from_address text not null,
   to_address text not null,
+  -- What it moved, in micro units.
   value numeric(78,0) not null,
   constraint kept_bindings_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint kept_bindings_pkey PRIMARY KEY (chain_id, tx_hash, ordinal),
@@ -323,11 +396,16 @@ create policy service on kept_bindings for ALL to quittance_service using (true)
 grant SELECT on kept_bindings to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on kept_bindings to quittance_service;
 
+-- Work that only one process may do at a time, such as reading a chain.
 create table leases (
+  -- The work.
   name text not null,
+  -- The process that has the lease.
   holder uuid not null,
+  -- Grows with each new holder, so that an earlier one can be told apart and refused.
   fence bigint not null,
   held_until timestamp with time zone not null,
+  -- Since when processes have wanted the lease. A chain can be paid from then on, even before its first block is read.
   wanted_at timestamp with time zone not null default now(),
   constraint leases_pkey PRIMARY KEY (name)
 );
@@ -336,25 +414,40 @@ create policy owner on leases for ALL to quittance using (true) with check (true
 create policy service on leases for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on leases to quittance_service;
 
+-- The outbox. Mails are deleted after a time.
 create table mails (
   id uuid not null,
   recipient text not null,
+  -- With its numbers masked while the mail is stored encrypted.
   subject text not null,
+  -- The plain text. Stored only in the sandbox, where mails are shown.
   body text,
   created_at timestamp with time zone not null default now(),
   sent_at timestamp with time zone,
+  -- How often sending it was tried.
   attempts integer not null default 0,
+  -- When it is tried next. infinity: given up.
   next_attempt_at timestamp with time zone not null default now(),
+  -- The same for programs that show HTML. Stored only in the sandbox.
   body_html text,
+  -- Set for mails to a customer about a request or plan, which are deleted with the customer's data.
   partner_id uuid,
   test_mode boolean,
+  -- The request of a mail to a customer. Each has at most one mail for each purpose.
   request_id uuid,
+  -- ask: requests a payment. plan: is about plan_id. receipt: is a receipt, or any mail without a request.
   purpose text not null default 'receipt'::text,
+  -- Whether somebody is waiting for it, as for a code. Urgent mails are sent first.
   urgent boolean not null default false,
+  -- Where a POST stops mails like this one (RFC 8058).
   unsubscribe_url text,
+  -- Subject, bodies and link of a mail, encrypted. Null once it was sent.
   sealed bytea,
+  -- The plan of a mail to a customer.
   plan_id uuid,
+  -- The partner for whom a mail is sent that is not to a customer. Partners take turns at the mail server.
   for_partner_id uuid,
+  -- The plan whose customer a mail to its merchant names, so that it is deleted with the customer's data.
   about_plan_id uuid,
   constraint mails_check CHECK (((purpose = 'plan'::text) = (plan_id IS NOT NULL))),
   constraint mails_check1 CHECK (((num_nulls(partner_id, test_mode) = ANY (ARRAY[0, 2])) AND (num_nonnulls(request_id, plan_id) = num_nonnulls(partner_id)))),
@@ -381,6 +474,7 @@ create policy service on mails for ALL to quittance_service using (true) with ch
 grant DELETE, INSERT, SELECT on mails to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on mails to quittance_service;
 
+-- What a customer agreed to for a plan that charges automatically. A plan has at most one that is active.
 create table mandates (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -389,30 +483,48 @@ create table mandates (
   account_id uuid not null,
   chain_id bigint not null,
   token_address text not null,
+  -- The contract that charges.
   contract_address text not null,
+  -- The wallet that is charged.
   payer text not null,
+  -- The wallet that is paid.
   payee text not null,
+  -- The address of the relayer that may charge.
   executor text not null,
+  -- The most that one charge may take, in micro units.
   cap_micro numeric(40,0) not null,
+  -- The shortest time between two charges, in seconds.
   min_interval_s integer not null,
   starts_at timestamp with time zone not null,
   ends_at timestamp with time zone not null,
+  -- A keyed hash that stands for the plan in what the customer signs.
   plan_ref bytea not null,
+  -- Random bytes that make each mandate unique.
   salt bytea not null,
+  -- The EIP-712 hash that was signed. The contract knows the mandate by it.
   hash bytea not null,
+  -- The payer's signature under hash.
   signature bytea not null,
+  -- The most that one charge may take, in minor units of fiat_code. cap_micro was computed from it.
   cap_fiat_int bigint not null,
   fiat_code text not null,
+  -- By how many percent cap_micro exceeds cap_fiat_int at the rate of agreed_at, for changes of the rate.
   reserve_percent integer not null,
+  -- For how many charges the payer has allowed the token to be taken. Null: without limit.
   allowed_charges integer,
   agreed_at timestamp with time zone not null,
   state text not null default 'active'::text,
   ended_at timestamp with time zone,
   end_reason text,
+  -- The payer's signature under the revocation. Null if the link alone stopped it, or nothing did.
   stop_signature bytea,
+  -- When its revocation on the chain is tried or checked next. Null: nothing to do.
   revoke_due_at timestamp with time zone,
+  -- How many tries failed in a row.
   revoke_failures integer not null default 0,
+  -- The transaction of the relayer that revokes it.
   revoke_relay_id uuid,
+  -- When it was known to be revoked on the chain.
   revoked_at timestamp with time zone,
   constraint mandates_allowed_charges_check CHECK ((allowed_charges > 0)),
   constraint mandates_cap_fiat_int_check CHECK ((cap_fiat_int > 0)),
@@ -455,6 +567,7 @@ create policy service on mandates for ALL to quittance_service using (true) with
 grant INSERT, SELECT, UPDATE on mandates to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on mandates to quittance_service;
 
+-- The merchants of partners. The API and other tables call the id account_id.
 create table merchants (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -468,21 +581,30 @@ create table merchants (
   instagram text,
   industry text,
   app_mode text not null,
+  -- The currency of its requests (ISO 4217).
   display_currency text not null,
   wallet_address text,
+  -- When its wallet signed. Null while the wallet is only claimed.
   wallet_signed_at timestamp with time zone,
+  -- The chains on which the code of a contract wallet was checked. Null: any chain.
   wallet_chain_ids integer[],
   onboarded_at timestamp with time zone,
+  -- Raised by a reset, so that earlier onboarding links end.
   onboarding_epoch integer not null default 0,
+  -- When a code that was sent to the e-mail address was entered.
   email_checked_at timestamp with time zone,
   terms_version text,
   terms_accepted_at timestamp with time zone,
+  -- The IP address from which the terms were accepted.
   terms_accepted_from text,
   disabled_by_partner boolean not null default false,
   disabled_by_operator boolean not null default false,
   created_at timestamp with time zone not null,
+  -- The language in which mails to it are written.
   language text,
+  -- A claimed wallet that it lost to a merchant who signed for it. Null once it has another one.
   displaced_wallet text,
+  -- When it lost that wallet.
   displaced_at timestamp with time zone,
   constraint merchants_app_mode_check CHECK ((app_mode = ANY (ARRAY['personal'::text, 'business'::text]))),
   constraint merchants_check CHECK (((onboarded_at IS NULL) OR ((wallet_signed_at IS NOT NULL) AND (terms_accepted_at IS NOT NULL)))),
@@ -523,9 +645,11 @@ create policy service on merchants for ALL to quittance_service using (true) wit
 grant DELETE, INSERT, SELECT, UPDATE on merchants to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on merchants to quittance_service;
 
+-- How far values of metadata are in metadata_values.
 create table metadata_indexed (
   partner_id uuid not null,
   test_mode boolean not null,
+  -- The creation time of the last request that was indexed.
   up_to timestamp with time zone not null,
   constraint metadata_indexed_partner_id_test_mode_fkey FOREIGN KEY (partner_id, test_mode) REFERENCES partner_clocks(partner_id, test_mode),
   constraint metadata_indexed_pkey PRIMARY KEY (partner_id, test_mode)
@@ -537,9 +661,11 @@ create policy service on metadata_indexed for ALL to quittance_service using (tr
 grant SELECT on metadata_indexed to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on metadata_indexed to quittance_service;
 
+-- Values of requests' metadata in lower case, for searches. A loop writes them soon after the create.
 create table metadata_values (
   partner_id uuid not null,
   test_mode boolean not null,
+  -- A hash of partner, mode and value (metadata_token).
   token bigint not null,
   request_id uuid not null,
   constraint metadata_values_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
@@ -552,11 +678,14 @@ create policy service on metadata_values for ALL to quittance_service using (tru
 grant SELECT on metadata_values to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on metadata_values to quittance_service;
 
+-- Codes that were sent to a merchant's e-mail address.
 create table onboarding_codes (
   partner_id uuid not null,
   test_mode boolean not null,
   account_id uuid not null,
+  -- The keyed hash of the code.
   code_hash bytea not null,
+  -- How many wrong codes were entered.
   attempts integer not null default 0,
   expires_at timestamp with time zone not null,
   constraint onboarding_codes_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
@@ -569,11 +698,14 @@ create policy service on onboarding_codes for ALL to quittance_service using (tr
 grant DELETE, INSERT, SELECT, UPDATE on onboarding_codes to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on onboarding_codes to quittance_service;
 
+-- How far a merchant has come before its signature. Deleted once it has signed.
 create table onboarding_progress (
   partner_id uuid not null,
   test_mode boolean not null,
   account_id uuid not null,
+  -- When the first form was sent.
   details_at timestamp with time zone not null,
+  -- The address that the merchant gave where the partner gave none.
   email text,
   wallet_address text,
   chain_id bigint,
@@ -588,6 +720,7 @@ create policy service on onboarding_progress for ALL to quittance_service using 
 grant DELETE, INSERT, SELECT, UPDATE on onboarding_progress to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on onboarding_progress to quittance_service;
 
+-- Requests that were paid more than their amount. The function note_overpaid writes them.
 create table overpaid_requests (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -602,9 +735,11 @@ create policy service on overpaid_requests for ALL to quittance_service using (t
 grant SELECT on overpaid_requests to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on overpaid_requests to quittance_service;
 
+-- The clock of each partner and mode: each request gets the next millisecond, so created_at increases in the order of commits.
 create table partner_clocks (
   partner_id uuid not null,
   test_mode boolean not null,
+  -- The created_at that was given last.
   last_at timestamp with time zone not null,
   constraint partner_clocks_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   constraint partner_clocks_pkey PRIMARY KEY (partner_id, test_mode)
@@ -616,19 +751,29 @@ create policy service on partner_clocks for ALL to quittance_service using (true
 grant DELETE, INSERT, SELECT, UPDATE on partner_clocks to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on partner_clocks to quittance_service;
 
+-- The partners, who create merchants and requests through the API.
 create table partners (
   id uuid not null,
+  -- The short name in addresses and commands.
   slug text not null,
   name text not null,
+  -- The currency of merchants that name none (ISO 4217).
   currency text not null,
+  -- The lifetimes that its requests may have.
   allowed_expiry_minutes integer[] not null,
+  -- The lifetime of requests that name none.
   default_expiry_minutes integer not null,
   disabled_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
+  -- Where the partner is told of what needs its attention.
   email text,
+  -- The colour of its pages, as #rrggbb.
   accent text,
+  -- The image, at most 64 KiB.
   logo bytea,
+  -- The media type of the logo.
   logo_type text,
+  -- Part of the logo's address, so that a new logo has a new address.
   logo_hash text,
   constraint partners_accent_check CHECK ((accent ~ '^#[0-9a-f]{6}$'::text)),
   constraint partners_check CHECK ((default_expiry_minutes = ANY (allowed_expiry_minutes))),
@@ -648,12 +793,17 @@ create policy service on partners for ALL to quittance_service using (true) with
 grant SELECT on partners to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on partners to quittance_service;
 
+-- Passkeys of users. Who has one cannot sign in with a link alone.
 create table passkeys (
   id uuid not null,
+  -- Null for an operator.
   partner_id uuid,
   user_id uuid not null,
+  -- The identifier that the authenticator gave it.
   credential_id bytea not null,
+  -- The public key in COSE format.
   public_key bytea not null,
+  -- The signature counter that the authenticator last reported. 0 for those that do not count.
   counter bigint not null,
   name text not null,
   created_at timestamp with time zone not null,
@@ -672,6 +822,7 @@ create policy service on passkeys for ALL to quittance_service using (true) with
 grant DELETE, SELECT on passkeys to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on passkeys to quittance_service;
 
+-- Transactions that a customer's wallet or form named before they were mined. They are shown and prove nothing.
 create table payment_hints (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -679,13 +830,19 @@ create table payment_hints (
   chain_id bigint not null,
   tx_hash text not null,
   from_address text not null,
+  -- The nonce of the transaction. With from_address it finds what replaced it.
   nonce bigint not null,
+  -- The newest block when it was first seen.
   seen_block bigint not null,
   state text not null,
+  -- The transaction that was mined in its place, if known.
   replaced_by text,
   first_seen_at timestamp with time zone not null default now(),
+  -- When the chain was last asked about it.
   checked_at timestamp with time zone not null default now(),
+  -- What it would move to the request's wallet, in micro units. Null where only its being mined can tell.
   value numeric(78,0),
+  -- When the first hint of its request arrived.
   heard_at timestamp with time zone not null default now(),
   constraint payment_hints_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint payment_hints_pkey PRIMARY KEY (partner_id, test_mode, request_id, chain_id, tx_hash),
@@ -702,14 +859,20 @@ create policy service on payment_hints for ALL to quittance_service using (true)
 grant DELETE, INSERT, SELECT, UPDATE on payment_hints to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on payment_hints to quittance_service;
 
+-- The latest EIP-2612 permit of each payer. It allows the contract to take a token, for all mandates of the payer.
 create table permits (
   chain_id bigint not null,
   token_address text not null,
   payer text not null,
+  -- The contract that may take the token.
   contract_address text not null,
+  -- How much it may take, in micro units.
   value numeric(78,0) not null,
+  -- The nonce of the payer at the token.
   nonce numeric(78,0) not null,
+  -- Until when the token accepts it, in Unix seconds.
   deadline numeric(78,0) not null,
+  -- The payer's signature.
   signature bytea not null,
   signed_at timestamp with time zone not null,
   constraint permits_contract_address_check CHECK ((contract_address ~ '^0x[0-9a-f]{40}$'::text)),
@@ -723,11 +886,14 @@ create policy owner on permits for ALL to quittance using (true) with check (tru
 create policy service on permits for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on permits to quittance_service;
 
+-- The charges of plans: each is an ordinary request.
 create table plan_charges (
   partner_id uuid not null,
   test_mode boolean not null,
   plan_id uuid not null,
+  -- The number of the charge in its plan: 1, 2, 3 and so on.
   number integer not null,
+  -- The date for which it is.
   due_on date not null,
   request_id uuid not null,
   made_at timestamp with time zone not null,
@@ -745,40 +911,65 @@ create policy service on plan_charges for ALL to quittance_service using (true) 
 grant INSERT, SELECT on plan_charges to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on plan_charges to quittance_service;
 
+-- Plans request the same amount from one customer on one date after the other.
 create table plans (
   partner_id uuid not null,
   test_mode boolean not null,
   id uuid not null,
   account_id uuid not null,
+  -- The form that created it, so that a form that is sent twice creates one plan.
   form_key text not null,
+  -- The memo of each charge. Null once erased.
   name text,
+  -- The amount of each charge, in minor units of fiat_code.
   fiat_int bigint not null,
   fiat_code text not null,
+  -- Null once erased.
   customer_name text,
   customer_email text,
   customer_phone text,
+  -- The language in which the customer is written to.
   language text not null,
+  -- Copied to each request. As json, which keeps the order of keys.
   metadata json not null,
+  -- The unit of every.
   period text not null,
+  -- How many periods lie between two dates.
   every integer not null,
+  -- The first date, in UTC.
   first_on date not null,
+  -- How many charges there are. Null: until somebody ends it.
   max_charges integer,
   state text not null default 'active'::text,
+  -- How many charges were made.
   charges integer not null default 0,
+  -- How many times every periods after first_on the next charge is. A pause skips some.
   slot integer not null default 0,
+  -- The date of the next charge. Null once the plan has ended.
   next_on date,
+  -- When the next charge is tried. Null while none is.
   due_at timestamp with time zone,
+  -- Why the charge of next_on could not be made. Null when nothing is wrong.
   failure text,
+  -- How many tries of that charge failed in a row.
   failures integer not null default 0,
+  -- When the first of them failed.
   failed_at timestamp with time zone,
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
+  -- When the customer stopped the mails of the plan. Null: each new request is mailed.
   mails_stopped_at timestamp with time zone,
+  -- link: the customer pays each request. automatic: the wallet of the customer is charged under a mandate.
   collect text not null default 'link'::text,
+  -- The most that a customer agrees to for one charge, in minor units of fiat_code.
   cap_fiat_int bigint,
+  -- By how many percent a mandate exceeds that, for changes of the rate.
   reserve_percent integer not null default 0,
+  -- What follows a charge that failed for good: link (requests payment by link) or end (ends the plan).
   after_past_due text not null default 'link'::text,
+  -- The date for which the wallet was last looked at ahead, so that the customer is warned once of each.
   foreseen_on date,
+  -- The key of the ids and references of its requests, so that they stay the same when SECRET_KEYS changes.
   charge_key uuid,
   constraint plans_after_past_due_check CHECK ((after_past_due = ANY (ARRAY['link'::text, 'end'::text]))),
   constraint plans_cap_fiat_int_check CHECK (((cap_fiat_int >= 1) AND (cap_fiat_int <= 2147483647))),
@@ -821,11 +1012,15 @@ create policy service on plans for ALL to quittance_service using (true) with ch
 grant INSERT, SELECT, UPDATE on plans to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on plans to quittance_service;
 
+-- How many calls were made in a minute. Each subject and action has one row, which is used again.
 create table rate_counters (
   partner_id uuid not null,
+  -- The API key, or the partner itself.
   subject uuid not null,
   action text not null,
+  -- The minute for which calls is the count.
   minute timestamp with time zone not null,
+  -- The count.
   calls integer not null,
   constraint rate_counters_pkey PRIMARY KEY (partner_id, subject, action)
 ) with (fillfactor=50);
@@ -834,10 +1029,14 @@ create policy owner on rate_counters for ALL to quittance using (true) with chec
 create policy service on rate_counters for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on rate_counters to quittance_service;
 
+-- Exchange rates that an operator has set. They come before those of rates.
 create table rate_overrides (
   code text not null,
+  -- Units of the currency for one stablecoin, as a decimal number in text.
   rate text not null,
+  -- When it was set. No statement reads it.
   set_at timestamp with time zone not null default now(),
+  -- When it ends. Null: until it is removed.
   until timestamp with time zone,
   constraint rate_overrides_pkey PRIMARY KEY (code)
 );
@@ -848,9 +1047,13 @@ create policy service on rate_overrides for ALL to quittance_service using (true
 grant SELECT on rate_overrides to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on rate_overrides to quittance_service;
 
+-- The exchange rates that were fetched last.
 create table rates (
+  -- The currency (ISO 4217).
   code text not null,
+  -- Units of the currency for one stablecoin, as a decimal number in text.
   rate text not null,
+  -- The sources and their rates, of which rate is the median: [{source, rate}].
   sources json not null,
   fetched_at timestamp with time zone not null,
   constraint rates_pkey PRIMARY KEY (code)
@@ -863,9 +1066,13 @@ create policy service on rates for ALL to quittance_service using (true) with ch
 grant SELECT on rates to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on rates to quittance_service;
 
+-- How far verified requests were searched for receipts that could not be queued when they were verified. One row.
 create table receipt_sweep (
+  -- Allows only one row. No statement reads it.
   sole boolean not null default true,
+  -- When the last request that was looked at was verified.
   verified_at timestamp with time zone not null,
+  -- That request.
   request_id uuid not null,
   constraint receipt_sweep_pkey PRIMARY KEY (sole),
   constraint receipt_sweep_sole_check CHECK (sole)
@@ -875,15 +1082,20 @@ create policy owner on receipt_sweep for ALL to quittance using (true) with chec
 create policy service on receipt_sweep for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on receipt_sweep to quittance_service;
 
+-- Receipts to be sent, as a mail or as a message to a phone.
 create table receipts (
   partner_id uuid not null,
   test_mode boolean not null,
   request_id uuid not null,
   channel text not null,
   created_at timestamp with time zone not null default now(),
+  -- How often sending it was tried.
   attempts integer not null default 0,
+  -- When it is tried next. infinity: given up.
   next_attempt_at timestamp with time zone not null default now(),
+  -- When it was passed on, or nobody was left to send it to.
   done_at timestamp with time zone,
+  -- Why the last attempt failed, for operators.
   error text,
   constraint receipts_channel_check CHECK ((channel = ANY (ARRAY['mail'::text, 'phone'::text]))),
   constraint receipts_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
@@ -899,23 +1111,39 @@ create policy service on receipts for ALL to quittance_service using (true) with
 grant INSERT, SELECT, UPDATE on receipts to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on receipts to quittance_service;
 
+-- The addresses from which the relayer sends, on each chain, as they were when the chain was last asked.
 create table relay_accounts (
   chain_id bigint not null,
   address text not null,
+  -- The nonce that the next transaction gets.
   next_nonce bigint not null,
+  -- How many of its transactions are mined, as all endpoints agree.
   chain_nonce bigint not null,
+  -- Its balance, in wei.
   balance_wei numeric(78,0) not null,
+  -- The base fee of the next block, in wei per gas.
   base_fee_wei numeric(78,0) not null,
+  -- The priority fee that a transaction offers, in wei per gas.
   priority_fee_wei numeric(78,0) not null,
+  -- The newest block.
   head_number bigint not null,
+  -- Not used any more: seen_hash replaced it. A later release removes it.
   seen_number bigint,
+  -- When the chain was last asked how many transactions are mined.
   counted_at timestamp with time zone not null,
+  -- When the chain was last asked for the balance, too.
   checked_at timestamp with time zone not null,
+  -- When the loop looks at it next.
   look_at timestamp with time zone not null default now(),
+  -- A nonce without a transaction, below others that have one. A transfer of nothing fills it.
   gap_nonce bigint,
+  -- When that was last tried.
   gap_at timestamp with time zone,
+  -- The most that this transfer pays, in wei per gas.
   gap_fee_wei numeric(78,0),
+  -- The priority fee of this transfer, in wei per gas.
   gap_priority_fee_wei numeric(78,0),
+  -- The newest block that the reader had read.
   seen_hash text,
   constraint relay_accounts_chain_nonce_check CHECK ((chain_nonce >= 0)),
   constraint relay_accounts_next_nonce_check CHECK ((next_nonce >= 0)),
@@ -928,11 +1156,13 @@ create policy service on relay_accounts for ALL to quittance_service using (true
 grant SELECT on relay_accounts to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on relay_accounts to quittance_service;
 
+-- What the relayer spent for a partner on a day (UTC). What is under way counts with its maximum.
 create table relay_spending (
   partner_id uuid not null,
   test_mode boolean not null,
   chain_id bigint not null,
   day date not null,
+  -- The sum, in wei.
   wei numeric(78,0) not null,
   constraint relay_spending_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   constraint relay_spending_pkey PRIMARY KEY (partner_id, test_mode, chain_id, day),
@@ -946,34 +1176,55 @@ create policy service on relay_spending for ALL to quittance_service using (true
 grant SELECT on relay_spending to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on relay_spending to quittance_service;
 
+-- Transactions that the service signs, sends and follows until the chain has decided.
 create table relay_transactions (
   partner_id uuid not null,
   test_mode boolean not null,
   id uuid not null,
   chain_id bigint not null,
+  -- The address of the relayer that sends it.
   from_address text not null,
+  -- Its nonce. Of all transactions with one nonce, the chain includes one.
   nonce bigint not null,
   to_address text not null,
+  -- The calldata.
   data bytea not null,
+  -- The gas limit.
   gas bigint not null,
+  -- What it does: a charge, the end of a mandate, or an EIP-3009 authorization.
   purpose text not null,
+  -- The request, or the mandate that it ends.
   subject_id uuid not null,
+  -- allotted: has a nonce, is not signed. sent: signed. mined: in a block. final and reverted: its block is final. lost: another one used the nonce.
   state text not null default 'allotted'::text,
+  -- The variant that was signed last, or that was mined.
   hash text,
+  -- The day whose budget it is counted in (UTC).
   day date not null,
+  -- The most that it can cost, in wei. Once it is mined, what it cost.
   fee_wei numeric(78,0) not null,
   allotted_at timestamp with time zone not null default now(),
+  -- When the last variant was signed.
   sent_at timestamp with time zone,
+  -- The newest block at that time.
   sent_head bigint,
+  -- Whether an endpoint has accepted the last variant.
   reached boolean not null default false,
+  -- When the last variant was last sent to an endpoint.
   tried_at timestamp with time zone,
+  -- Why it is not signed, or why no endpoint accepted it.
   trouble text,
+  -- Since when every endpoint refuses it.
   refused_at timestamp with time zone,
+  -- The block that includes it.
   block_number bigint,
   block_hash text,
+  -- Whether the mined variant succeeded. Null while that is not known.
   succeeded boolean,
+  -- The newest block when its nonce was first found used without a known variant being mined.
   passed_block bigint,
   ended_at timestamp with time zone,
+  -- The merchant of a charge. Null for other calls.
   account_id uuid,
   constraint relay_transactions_chain_id_from_address_nonce_key UNIQUE (chain_id, from_address, nonce),
   constraint relay_transactions_check CHECK (
@@ -1003,15 +1254,21 @@ create policy service on relay_transactions for ALL to quittance_service using (
 grant SELECT on relay_transactions to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on relay_transactions to quittance_service;
 
+-- Every variant of a transaction that was ever signed, as with a higher fee. The chain may include any of them.
 create table relay_variants (
   partner_id uuid not null,
   test_mode boolean not null,
   relay_id uuid not null,
   hash text not null,
+  -- The signed transaction.
   signed bytea not null,
+  -- The most that it pays, in wei per gas.
   max_fee_wei numeric(78,0) not null,
+  -- Its priority fee, in wei per gas.
   priority_fee_wei numeric(78,0) not null,
+  -- Whether it is a transfer of nothing in place of a call that every endpoint refuses.
   cancels boolean not null default false,
+  -- What it cost, in wei. Null until its receipt was read.
   fee_wei numeric(78,0),
   signed_at timestamp with time zone not null default now(),
   constraint relay_variants_hash_key UNIQUE (hash),
@@ -1025,40 +1282,60 @@ create policy service on relay_variants for ALL to quittance_service using (true
 grant SELECT on relay_variants to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on relay_variants to quittance_service;
 
+-- Payment requests.
 create table requests (
   partner_id uuid not null,
   test_mode boolean not null,
   id uuid not null,
+  -- The merchant who is paid.
   account_id uuid not null,
+  -- Null: a repeated create makes another request.
   idempotency_key text,
+  -- The amount in minor units of fiat_code.
   fiat_int bigint not null,
   fiat_code text not null,
+  -- The amount due in micro units, which are millionths of a stablecoin. It can include a surcharge below one cent.
   usdc_micro numeric(40,0) not null,
+  -- Whether usdc_micro is reserved in amount_reservations. Otherwise no transfer is matched by its value.
   reserved boolean not null,
+  -- Units of fiat_code for one stablecoin at the create, as a decimal number.
   rate text not null,
   memo text,
   payment_mode text not null,
   customer_name text,
   customer_email text,
   customer_phone text,
+  -- As json, which keeps the order of keys.
   metadata json not null,
+  -- The merchant's wallet at the create. A later change does not move open requests.
   wallet_address text not null,
+  -- 16 bytes at the end of a payment's calldata that name the request: a keyed hash of its id.
   reference bytea not null,
+  -- The newest block of each chain at the create: {"<chain id>": number, "heads": {"<chain id>": {"hash", "time"}}}.
   start_blocks jsonb not null,
   status text not null default 'requested'::text,
   proof_status text not null default 'none'::text,
+  -- Why a proof was withdrawn: reorged.
   proof_note text,
+  -- What it was paid with (CAIP-19). Null until a payment is known.
   asset_id text,
+  -- The transfer that completed the amount.
   tx_hash text,
+  -- The sender of that transfer.
   payer_address text,
+  -- From the partner's clock, so it increases in the order of commits. It can differ from the real time.
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   opened_at timestamp with time zone,
   voided_at timestamp with time zone,
   proof_verified_at timestamp with time zone,
+  -- override, or the sources of the rate. Null if they were not stored.
   rate_source text,
+  -- The language in which the customer last read the pay page.
   customer_language text,
+  -- The chains on which that wallet can be paid. Null: any chain.
   wallet_chain_ids integer[],
+  -- The real time of the create. Null on old requests.
   made_at timestamp with time zone,
   constraint requests_id_key UNIQUE (id),
   constraint requests_order TRIGGER DEFERRABLE INITIALLY DEFERRED,
@@ -1090,13 +1367,17 @@ create policy service on requests for ALL to quittance_service using (true) with
 grant DELETE, INSERT, SELECT, UPDATE on requests to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on requests to quittance_service;
 
+-- Amounts that are reserved for the rest of a request after a partial payment.
 create table reserved_rests (
   partner_id uuid not null,
   test_mode boolean not null,
   request_id uuid not null,
+  -- The rest that is due, in micro units.
   rest_micro numeric(40,0) not null,
   wallet_address text not null,
+  -- The amount that is reserved for it, in micro units: the rest, or with a surcharge below one cent.
   usdc_micro numeric(40,0) not null,
+  -- The newest block of each chain when it was reserved, as in requests.
   start_blocks jsonb not null,
   constraint reserved_rests_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint reserved_rests_pkey PRIMARY KEY (partner_id, test_mode, request_id, rest_micro),
@@ -1111,23 +1392,36 @@ create policy service on reserved_rests for ALL to quittance_service using (true
 grant DELETE, INSERT, SELECT on reserved_rests to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on reserved_rests to quittance_service;
 
+-- Refunds: payments that a merchant sends back, each in whole or in part. The key is that of the transfer that came in.
 create table returns (
   partner_id uuid not null,
   test_mode boolean not null,
   chain_id bigint not null,
+  -- The transaction of the payment.
   tx_hash text not null,
+  -- The place of its log among those of its transaction, from 0.
   ordinal integer not null,
   account_id uuid not null,
+  -- The request that was overpaid. Null for an unmatched payment.
   request_id uuid,
+  -- The wallet that the refund goes to.
   to_address text not null,
+  -- What is to be sent back, in micro units.
   usdc_micro numeric(40,0) not null,
+  -- The transaction that sends it back. Null until the merchant has named it.
   return_tx_hash text,
+  -- When the refund was begun, or its transaction was named. One that replaces a transaction still awaited keeps it.
   noted_at timestamp with time zone not null,
+  -- returning: begun. sent: named and not final. confirmed, failed, other: final. missing: not found for a day. kept: withdrawn by the merchant.
   state text not null default 'sent'::text,
+  -- What return_tx_hash moves to the payer, in micro units. Null while no block shows it.
   given_micro numeric(40,0),
+  -- The merchant's wallet that was paid, from which the refund comes.
   from_address text,
   token_address text,
+  -- When the chain is asked next.
   next_look_at timestamp with time zone not null default now(),
+  -- When return_tx_hash replaced a transaction that was still awaited. Null otherwise.
   replaced_at timestamp with time zone,
   constraint returns_given_micro_check CHECK ((given_micro > (0)::numeric)),
   constraint returns_not_noted CHECK (((state <> 'returning'::text) OR (return_tx_hash IS NULL))),
@@ -1153,20 +1447,26 @@ create policy service on returns for ALL to quittance_service using (true) with 
 grant INSERT, SELECT, UPDATE on returns to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on returns to quittance_service;
 
+-- Transactions of refunds that were not found and were replaced. They could still be mined, so they are watched.
 create table returns_replaced (
   partner_id uuid not null,
   test_mode boolean not null,
   chain_id bigint not null,
   tx_hash text not null,
+  -- The place of the payment's log among those of its transaction, from 0.
   ordinal integer not null,
+  -- The transaction that was replaced.
   return_tx_hash text not null,
   account_id uuid not null,
   request_id uuid,
   token_address text not null,
   from_address text not null,
   to_address text not null,
+  -- What it was to send back, in micro units.
   usdc_micro numeric(40,0) not null,
+  -- When it was named.
   noted_at timestamp with time zone not null,
+  -- When the chain is asked next.
   next_look_at timestamp with time zone not null default now(),
   constraint returns_replaced_partner_id_test_mode_chain_id_tx_hash_ord_fkey FOREIGN KEY (partner_id, test_mode, chain_id, tx_hash, ordinal) REFERENCES returns(partner_id, test_mode, chain_id, tx_hash, ordinal),
   constraint returns_replaced_pkey PRIMARY KEY (partner_id, test_mode, chain_id, tx_hash, ordinal, return_tx_hash),
@@ -1182,6 +1482,7 @@ create policy service on returns_replaced for ALL to quittance_service using (tr
 grant DELETE, INSERT, SELECT, UPDATE on returns_replaced to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on returns_replaced to quittance_service;
 
+-- The migrations that were applied.
 create table schema_migrations (
   name text not null,
   applied_at timestamp with time zone default now(),
@@ -1192,9 +1493,12 @@ create policy owner on schema_migrations for ALL to quittance using (true) with 
 create policy service on schema_migrations for ALL to quittance_service using (true) with check (true);
 grant SELECT on schema_migrations to quittance_service;
 
+-- The key with which each login proves its scopes (HMAC-SHA256). Only the owner reads it.
 create table scope_keys (
   login name not null,
+  -- The key with the inner padding.
   inner_pad bytea not null,
+  -- The key with the outer padding.
   outer_pad bytea not null,
   constraint scope_keys_inner_pad_check CHECK ((length(inner_pad) = 64)),
   constraint scope_keys_outer_pad_check CHECK ((length(outer_pad) = 64)),
@@ -1203,11 +1507,15 @@ create table scope_keys (
 alter table scope_keys enable row level security, force row level security;
 create policy owner on scope_keys for ALL to quittance using (true) with check (true);
 
+-- The keys of SECRET_KEYS that this database was written with, so that a lost or changed one is noticed.
 create table secret_key_marks (
   key_id text not null,
+  -- A keyed hash. Null if the key was given up before it left one.
   mark bytea,
   noted_at timestamp with time zone not null default now(),
+  -- When an operator gave the key up as lost.
   forgotten_at timestamp with time zone,
+  -- When a running node last had the key first in SECRET_KEYS, which is the one that encrypts.
   in_front_at timestamp with time zone,
   constraint secret_key_marks_pkey PRIMARY KEY (key_id)
 );
@@ -1216,14 +1524,19 @@ create policy owner on secret_key_marks for ALL to quittance using (true) with c
 create policy service on secret_key_marks for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on secret_key_marks to quittance_service;
 
+-- Who is signed in. The browser's cookie has the token.
 create table sessions (
   id uuid not null,
+  -- The keyed hash of the token.
   token_hash bytea not null,
   kind text not null,
   partner_id uuid,
   test_mode boolean,
+  -- The merchant of a session of that kind.
   account_id uuid,
+  -- The user of any other session.
   user_id uuid,
+  -- The merchant's wallet. The session ends when the merchant has another one.
   wallet_address text,
   created_at timestamp with time zone not null,
   last_seen_at timestamp with time zone not null,
@@ -1231,6 +1544,7 @@ create table sessions (
   revoked_at timestamp with time zone,
   ip text not null,
   user_agent text,
+  -- When the user last confirmed with a passkey.
   confirmed_at timestamp with time zone,
   constraint sessions_check CHECK (((kind <> 'merchant'::text) OR (num_nulls(partner_id, test_mode, account_id, wallet_address) = 0))),
   constraint sessions_check1 CHECK (((kind <> 'partner_user'::text) OR (num_nulls(partner_id, user_id) = 0))),
@@ -1252,17 +1566,24 @@ create policy owner on sessions for ALL to quittance using (true) with check (tr
 create policy service on sessions for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on sessions to quittance_service;
 
+-- Links that were mailed to sign in with. One is recorded for unknown addresses, too.
 create table sign_in_links (
+  -- The keyed hash of the token in the link.
   token_hash bytea not null,
   kind text not null,
   email text not null,
+  -- Set for a link that was requested on a partner's own host, and for an invitation.
   partner_id uuid,
+  -- The user of an invitation.
   user_id uuid,
+  -- The browser that requested the link. Null for an invitation, which any browser may use.
   browser_hash bytea,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
+  -- The network that requested the link, or the browser if it is known. Limits are counted by it.
   asker_hash bytea,
+  -- Whether that browser has signed in with this address before.
   known_browser boolean not null default false,
   constraint sign_in_links_check CHECK (((user_id IS NULL) = (browser_hash IS NOT NULL))),
   constraint sign_in_links_kind_check CHECK ((kind = ANY (ARRAY['partner_user'::text, 'operator'::text]))),
@@ -1277,10 +1598,13 @@ create policy owner on sign_in_links for ALL to quittance using (true) with chec
 create policy service on sign_in_links for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on sign_in_links to quittance_service;
 
+-- With which tokens each chain was read, so that blocks without one are read again once it is back.
 create table tokens_read (
   chain_id bigint not null,
   token_address text not null,
+  -- The last block that was read with the token, or searched for it since. Null if none was read without it.
   left_at bigint,
+  -- The last block that was read without it. Null while it is missing, and if none was.
   back_at bigint,
   constraint tokens_read_check CHECK (((back_at IS NULL) OR (left_at IS NOT NULL))),
   constraint tokens_read_pkey PRIMARY KEY (chain_id, token_address)
@@ -1290,36 +1614,58 @@ create policy owner on tokens_read for ALL to quittance using (true) with check 
 create policy service on tokens_read for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on tokens_read to quittance_service;
 
+-- Registry over all partners: the transfers to watched wallets. Each is bound to at most one request.
 create table transfers (
   chain_id bigint not null,
   tx_hash text not null,
+  -- The place of the log among those of its transaction, from 0. Unlike log_index it survives a reorganisation.
   ordinal integer not null,
+  -- The block that includes it.
   block_number bigint not null,
   block_hash text not null,
   block_time timestamp with time zone not null,
   token_address text not null,
   from_address text not null,
   to_address text not null,
+  -- What it moves, in micro units.
   value numeric(78,0) not null,
   partner_id uuid not null,
   test_mode boolean not null,
+  -- The merchant of the wallet.
   account_id uuid not null,
+  -- The 16 bytes in the calldata that name a request. Null if there are none, or they are ambiguous.
   calldata_reference bytea,
+  -- The request to which it is bound. Null: unmatched.
   request_id uuid,
+  -- The request for which an unmatched transfer seems meant.
   candidate_request_id uuid,
+  -- What bound it: see Rule in src/payments/rules.ts.
   rule text,
+  -- Why it is unmatched, or bound and not counted: see Reason in src/payments/rules.ts.
   reason text,
+  -- Whether it adds to what pays request_id.
   counts boolean not null default false,
+  -- When it was matched, or found to match nothing. Null: not looked at yet.
   judged_at timestamp with time zone,
+  -- When its block was final and all endpoints had confirmed it.
   final_at timestamp with time zone,
+  -- When a loop looks at it next.
   look_at timestamp with time zone not null default now(),
+  -- How often in a row a loop could not judge or confirm it.
   looks integer not null default 0,
+  -- The place of the log in its block. Null on old rows.
   log_index integer,
+  -- Whether the calldata was known. If not, it is matched and confirmed without it.
   calldata_read boolean not null default true,
+  -- How often in a row all endpoints denied it alike.
   denials integer not null default 0,
+  -- Since when they have.
   denied_at timestamp with time zone,
+  -- The nonce of the EIP-3009 authorization that it executes.
   authorization_nonce bytea,
+  -- The reference that the contract for automatic charges named.
   charged_reference bytea,
+  -- Whether the other logs of the transaction were looked at.
   logs_read boolean not null default true,
   constraint transfers_authorization_nonce_check CHECK ((octet_length(authorization_nonce) = 32)),
   constraint transfers_charged_reference_check CHECK ((octet_length(charged_reference) = 16)),
@@ -1371,6 +1717,7 @@ create policy service on transfers for ALL to quittance_service using (true) wit
 grant DELETE, INSERT, SELECT, UPDATE on transfers to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on transfers to quittance_service;
 
+-- Requests that were paid in part. The function note_underpaid writes them.
 create table underpaid_requests (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -1385,18 +1732,27 @@ create policy service on underpaid_requests for ALL to quittance_service using (
 grant DELETE, INSERT, SELECT, UPDATE on underpaid_requests to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on underpaid_requests to quittance_service;
 
+-- Transactions with transfers to watched wallets that could not be read with their block. They are tried again.
 create table unread_transactions (
   chain_id bigint not null,
+  -- The block that includes it.
   block_number bigint not null,
   block_hash text not null,
   block_time timestamp with time zone not null,
+  -- Empty: the logs of the whole block.
   tx_hash text not null,
+  -- The transfers to watched wallets, as the block's logs had them.
   logs jsonb not null,
+  -- For whom each of these wallets was watched.
   owners jsonb not null,
   seen_at timestamp with time zone not null default now(),
+  -- How often reading it failed.
   tries integer not null default 0,
+  -- When it is tried next.
   look_at timestamp with time zone not null default now(),
+  -- When its transfers were stored without what could not be read.
   stored_at timestamp with time zone,
+  -- The host of the endpoint that alone reports it. Null if a merchant, a customer or this service named it.
   told_by text,
   constraint unread_transactions_pkey PRIMARY KEY (chain_id, block_hash, tx_hash)
 );
@@ -1405,7 +1761,9 @@ create policy owner on unread_transactions for ALL to quittance using (true) wit
 create policy service on unread_transactions for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on unread_transactions to quittance_service;
 
+-- Challenges that a passkey has answered. None can be used again.
 create table used_passkey_challenges (
+  -- The random bytes that the passkey signed.
   challenge bytea not null,
   expires_at timestamp with time zone not null,
   constraint used_passkey_challenges_pkey PRIMARY KEY (challenge)
@@ -1416,7 +1774,9 @@ create policy owner on used_passkey_challenges for ALL to quittance using (true)
 create policy service on used_passkey_challenges for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on used_passkey_challenges to quittance_service;
 
+-- Messages that a wallet has signed, as to sign in. None can be used again.
 create table used_wallet_messages (
+  -- The nonce in the message, which proves that the service wrote it.
   nonce text not null,
   expires_at timestamp with time zone not null,
   constraint used_wallet_messages_pkey PRIMARY KEY (nonce)
@@ -1431,14 +1791,19 @@ create policy uses on used_wallet_messages for INSERT to quittance_app using (tr
 grant DELETE, INSERT, SELECT on used_wallet_messages to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on used_wallet_messages to quittance_service;
 
+-- People who sign in by e-mail: users of partners, and operators.
 create table users (
   id uuid not null,
+  -- Null for an operator.
   partner_id uuid,
+  -- In lower case.
   email text not null,
+  -- What a user of a partner may do. Null for an operator.
   role text,
   created_at timestamp with time zone not null,
   last_sign_in_at timestamp with time zone,
   disabled_at timestamp with time zone,
+  -- The language in which they last signed in, and in which mails to them are written.
   language text,
   constraint users_check CHECK (((role IS NULL) = (partner_id IS NULL))),
   constraint users_partner_id_email_key UNIQUE NULLS NOT DISTINCT (partner_id, email),
@@ -1467,6 +1832,7 @@ create policy service on users for ALL to quittance_service using (true) with ch
 grant INSERT, SELECT, UPDATE on users to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on users to quittance_service;
 
+-- Changes of a merchant's wallet, and recoveries of a lost one.
 create table wallet_changes (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -1476,14 +1842,20 @@ create table wallet_changes (
   state text not null,
   old_wallet text not null,
   new_wallet text,
+  -- The chains on which the code of a new contract wallet was checked. Null: any chain.
   new_chain_ids integer[],
   started_at timestamp with time zone not null,
+  -- Until when the new wallet of a recovery may sign.
   link_until timestamp with time zone,
   signed_at timestamp with time zone,
+  -- When a recovery takes effect, unless it is vetoed.
   due_at timestamp with time zone,
   ended_at timestamp with time zone,
+  -- The same for the old wallet.
   old_chain_ids integer[],
+  -- How often carrying it out failed.
   settle_failures integer not null default 0,
+  -- When that is tried again.
   settle_after timestamp with time zone,
   constraint wallet_changes_check CHECK (((state <> ALL (ARRAY['signed'::text, 'applied'::text])) OR (num_nulls(new_wallet, signed_at) = 0))),
   constraint wallet_changes_id_key UNIQUE (id),
@@ -1503,12 +1875,15 @@ create policy service on wallet_changes for ALL to quittance_service using (true
 grant DELETE, INSERT, SELECT, UPDATE on wallet_changes to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on wallet_changes to quittance_service;
 
+-- Registry over all partners: which merchant has a wallet.
 create table wallets (
   address text not null,
   partner_id uuid not null,
   test_mode boolean not null,
   account_id uuid not null,
+  -- When it was named for the merchant.
   claimed_at timestamp with time zone not null,
+  -- When it signed. Null while it is only claimed.
   signed_at timestamp with time zone,
   constraint wallets_address_check CHECK ((address ~ '^0x[0-9a-f]{40}$'::text)),
   constraint wallets_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id) DEFERRABLE INITIALLY DEFERRED,
@@ -1524,12 +1899,15 @@ create policy service on wallets for ALL to quittance_service using (true) with 
 grant DELETE, INSERT, SELECT, UPDATE on wallets to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on wallets to quittance_service;
 
+-- Registry over all partners: the wallets whose incoming transfers are read from the chains, and for whom.
 create table watched_wallets (
   wallet_address text not null,
   partner_id uuid not null,
   test_mode boolean not null,
   account_id uuid not null,
+  -- Until when transfers to it are read.
   watch_until timestamp with time zone not null,
+  -- When the row was last written. Processes that read chains find new wallets by it.
   changed_at timestamp with time zone not null,
   constraint watched_wallets_pkey PRIMARY KEY (wallet_address, partner_id, test_mode, account_id)
 );
@@ -1541,6 +1919,7 @@ create policy service on watched_wallets for ALL to quittance_service using (tru
 grant DELETE, INSERT, SELECT, UPDATE on watched_wallets to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on watched_wallets to quittance_service;
 
+-- Attempts to send an event. Partitioned by month.
 create table webhook_attempts (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -1548,11 +1927,17 @@ create table webhook_attempts (
   id uuid not null,
   url text not null,
   started_at timestamp with time zone not null,
+  -- How long it took, in milliseconds.
   duration_ms integer not null,
+  -- The HTTP status of the answer. Null if there was none.
   status_code integer,
+  -- The kind of failure, in a word. Null on success.
   error text,
+  -- What was sent besides the body. As json, which keeps the order.
   request_headers json not null,
+  -- The first 4 KiB of the answer.
   response_body text,
+  -- Null on old rows.
   response_headers json,
   constraint webhook_attempts_pkey PRIMARY KEY (partner_id, test_mode, delivery_id, id, started_at)
 ) partition by RANGE (started_at);
@@ -1564,17 +1949,22 @@ create policy service on webhook_attempts for ALL to quittance_service using (tr
 grant DELETE, INSERT, SELECT, UPDATE on webhook_attempts to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on webhook_attempts to quittance_service;
 
+-- Events and their delivery: one for each verified request.
 create table webhook_deliveries (
   partner_id uuid not null,
   test_mode boolean not null,
   id uuid not null,
   request_id uuid not null,
   event text not null,
+  -- The exact text that every attempt sends.
   body text not null,
   state text not null default 'waiting'::text,
+  -- How many attempts were made since the event was created or last replayed.
   attempts integer not null default 0,
   next_attempt_at timestamp with time zone not null,
+  -- The claim of the process that is sending it. Null if none is.
   lease uuid,
+  -- When another process may claim it.
   lease_until timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   delivered_at timestamp with time zone,
@@ -1600,19 +1990,26 @@ create policy service on webhook_deliveries for ALL to quittance_service using (
 grant DELETE, INSERT, SELECT, UPDATE on webhook_deliveries to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on webhook_deliveries to quittance_service;
 
+-- Where each partner's events are sent, for each mode.
 create table webhook_endpoints (
   partner_id uuid not null,
   test_mode boolean not null,
+  -- Null: events wait.
   url text,
+  -- The signing secret, encrypted.
   secret bytea not null,
+  -- The next signing secret, encrypted. It replaces secret when it is activated.
   pending_secret bytea,
   pending_since timestamp with time zone,
   disabled_at timestamp with time zone,
   disabled_reason text,
+  -- How many attempts failed in a row.
   failures integer not null default 0,
   last_success_at timestamp with time zone,
   failing_since timestamp with time zone,
+  -- After ten failures in a row: when the next single attempt is made.
   probe_at timestamp with time zone,
+  -- The form that created the latest secret, so that a form that is sent twice creates one.
   secret_form text,
   constraint webhook_endpoints_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   constraint webhook_endpoints_pkey PRIMARY KEY (partner_id, test_mode)
@@ -1706,6 +2103,7 @@ begin
   return new;
 end $function$;
 
+-- Not used any more: store_as_assumed replaced it. A later release removes it.
 CREATE OR REPLACE FUNCTION public.create_as_assumed(allowed boolean, partner uuid, test boolean, request uuid, account uuid, key text, fiat bigint, code text, exact_micro numeric, rate_used text, rate_at timestamp with time zone, rate_from text, memo_text text, mode text, name text, mail text, phone text, meta json, wallet text, paid_on integer[], ref bytea, chains bigint[], expiry interval)
  RETURNS requests
  LANGUAGE plpgsql
@@ -1878,6 +2276,7 @@ begin
 end $function$;
 grant execute on function enter_scope(uuid,boolean,text) to quittance_app, quittance_service;
 
+-- Not used any more: find_by_email_in_scope replaced it. A later release removes it.
 CREATE OR REPLACE FUNCTION public.find_by_email(wanted text, account uuid, most integer)
  RETURNS SETOF uuid
  LANGUAGE sql
@@ -1956,6 +2355,7 @@ AS $function$
 $function$;
 grant execute on function find_by_email_in_scope(text,uuid,integer) to quittance_app, quittance_service;
 
+-- Not used any more: find_by_value replaced it. A later release removes it.
 CREATE OR REPLACE FUNCTION public.find_by_metadata(wanted text, most integer)
  RETURNS SETOF uuid
  LANGUAGE sql
@@ -2132,6 +2532,7 @@ CREATE OR REPLACE FUNCTION public.metadata_token(partner uuid, test boolean, val
 RETURN hashtextextended((((partner)::text || (test)::text) || value), (0)::bigint);
 grant execute on function metadata_token(uuid,boolean,text) to quittance_app, quittance_service;
 
+-- Used by find_by_metadata only. A later release removes both.
 CREATE OR REPLACE FUNCTION public.metadata_tokens(partner uuid, test boolean, metadata json)
  RETURNS bigint[]
  LANGUAGE sql

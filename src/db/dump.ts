@@ -142,8 +142,8 @@ async function restoreInto(owner: Sql, file: string, copying: Copying): Promise<
   await createGroups(owner).catch(async (error) => {
     throw await asPermissionFault(owner, error);
   });
-  const options = ['--no-owner', '--no-comments', '--single-transaction', '--exit-on-error'];
-  await withFile(withoutOwner(contents), (list) => {
+  const options = ['--no-owner', '--single-transaction', '--exit-on-error'];
+  await withFile(restorable(contents), (list) => {
     const args = [...options, `--use-list=${list}`, ...addressOf(copying.url), file];
     return withProgress(copying.progress, sizeOf(owner), () => runProgram(program, args, copying));
   }).catch((error: BackupFault) => {
@@ -176,9 +176,14 @@ const sizeOf = (owner: Sql) => async () => {
   return Number(row?.bytes);
 };
 
-/** Removes policies and default privileges of the previous owner; `giveToOwner` creates those of the current one. */
-const withoutOwner = (contents: string): string =>
+/** Policies and default privileges of the previous owner; `giveToOwner` creates those of the current one. */
+const ofPreviousOwner = / POLICY public \S+ owner | DEFAULT ACL /;
+/** Comments on what an owner of the tables may not own. */
+const commentsOnOthers = / COMMENT - (?:EXTENSION|SCHEMA) /;
+
+/** A backup's list of contents with only what any owner can restore. */
+const restorable = (contents: string): string =>
   contents
     .split('\n')
-    .filter((line) => !/ POLICY public \S+ owner /.test(line) && !/ DEFAULT ACL /.test(line))
+    .filter((line) => !ofPreviousOwner.test(line) && !commentsOnOthers.test(line))
     .join('\n');

@@ -1,16 +1,20 @@
 import type { Sql } from './connection.ts';
 
+const commentMark = '-- ';
+
 /**
  * The schema as text: extensions, then tables with columns, constraints, indexes, statistics, triggers, policies and
- * grants, then functions; sorted by name. Partitions are left out, because they differ from month to month.
+ * grants, then functions; sorted by name. What the database says of a table, column or function is above it as a
+ * comment. Partitions are left out, because they differ from month to month.
  */
 export async function dumpSchema(sql: Sql): Promise<string> {
   const extensions = await sql`
     select format('create extension %I;', extname) as text from pg_extension where extname <> 'plpgsql' order by extname`;
   const tables = await sql`
-    select c.relname as name, c.relrowsecurity as secured, c.relforcerowsecurity as forced, c.reloptions as options,
+    select c.relname as name, obj_description(c.oid, 'pg_class') as comment, c.relrowsecurity as secured, c.relforcerowsecurity as forced, c.reloptions as options,
       pg_get_partkeydef(c.oid) as divided,
-      (select string_agg(format('  %I %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
+      (select string_agg(format('%s  %I %s%s%s',
+          coalesce(${`  ${commentMark}`}::text || col_description(c.oid, a.attnum) || E'\n', ''), a.attname, format_type(a.atttypid, a.atttypmod),
           case when a.attnotnull then ' not null' else '' end, coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')),
           E',\n' order by a.attnum)
         from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
@@ -38,7 +42,7 @@ export async function dumpSchema(sql: Sql): Promise<string> {
     select pg_get_functiondef(p.oid) as text,
       (select string_agg(distinct a.grantee::regrole::text, ', ') from aclexplode(p.proacl) a
         where a.grantee <> p.proowner and a.grantee <> 0) as grantees,
-      p.oid::regprocedure::text as name
+      p.oid::regprocedure::text as name, obj_description(p.oid, 'pg_proc') as comment
     from pg_proc p
     where p.pronamespace = 'public'::regnamespace
       and not exists (select from pg_depend d
@@ -46,7 +50,7 @@ export async function dumpSchema(sql: Sql): Promise<string> {
     order by p.proname`;
   const parts = tables.map((table) =>
     [
-      `create table ${table.name} (\n${[table.columns, table.constraints].filter(Boolean).join(',\n')}\n)` +
+      `${commentLine(table.comment)}create table ${table.name} (\n${[table.columns, table.constraints].filter(Boolean).join(',\n')}\n)` +
         `${table.divided ? ` partition by ${table.divided}` : ''}` +
         `${table.options ? ` with (${table.options.join(', ')})` : ''};`,
       table.indexes,
@@ -66,5 +70,7 @@ export async function dumpSchema(sql: Sql): Promise<string> {
   return `${[header, extended, ...parts, ...functions.map(functionText)].filter(Boolean).join('\n\n')}\n`;
 }
 
-const functionText = ({ text, grantees, name }: Record<string, string | null>) =>
-  `${text?.trim()};${grantees ? `\ngrant execute on function ${name} to ${grantees};` : ''}`;
+const commentLine = (comment: string | null) => (comment === null ? '' : `${commentMark}${comment}\n`);
+
+const functionText = ({ text, grantees, name, comment = null }: Record<string, string | null>) =>
+  `${commentLine(comment)}${text?.trim()};${grantees ? `\ngrant execute on function ${name} to ${grantees};` : ''}`;
