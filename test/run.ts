@@ -45,8 +45,10 @@ async function runTests(): Promise<number> {
     console.log('No test is reached.');
     return 0;
   }
-  if (!findPhp() && tests.includes('test/journeys/portal-start.test.ts')) {
-    console.log('PHP was not found, so what runs it in these tests is left out:\n  test/journeys/portal-start.test.ts');
+  if (!findPhp() && tests.includes('test/journeys/portal-first-steps.test.ts')) {
+    console.log(
+      'PHP was not found, so what runs it in these tests is left out:\n  test/journeys/portal-first-steps.test.ts',
+    );
   }
   const server = tests.some(needsDatabase) ? await findServer() : null;
   try {

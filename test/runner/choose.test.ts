@@ -29,7 +29,7 @@ test('stock › tests of API, journeys and payments, but those whose statements 
   const left = allTests().filter((file) => /^test\/(?:api|journeys|payments)\//.test(file) && !stock.includes(file));
   assert.deepEqual(left, [
     'test/journeys/page-limit.test.ts',
-    'test/journeys/watch-lies.test.ts',
+    'test/journeys/watch-false-answers.test.ts',
     'test/payments/lying-reader.test.ts',
   ]);
   assert.ok(stock.includes('test/payments/verify.test.ts') && !stock.some((file) => file.startsWith('test/service/')));

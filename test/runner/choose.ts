@@ -17,7 +17,7 @@ const stockFolders = ['test/api/', 'test/journeys/', 'test/payments/'];
  */
 const askedElsewhere = [
   'test/payments/lying-reader.test.ts',
-  'test/journeys/watch-lies.test.ts',
+  'test/journeys/watch-false-answers.test.ts',
   'test/journeys/page-limit.test.ts',
 ];
 
