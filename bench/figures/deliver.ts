@@ -1,10 +1,10 @@
 import { openOwner } from '../../src/db/connection.ts';
 import { maxPosts } from '../../src/webhooks/rules.ts';
-import { bossArms } from '../boss.ts';
 import { startChild } from '../child.ts';
 import * as deliveries from '../deliveries.ts';
 import type { Figure, Finding } from '../figure.ts';
 import { makeEndpoints, makeFixtures, shape } from '../fixtures.ts';
+import { bossArms } from '../pg-boss.ts';
 import { interleave, ratio, rounds } from '../rounds.ts';
 import { type Stage, stageService } from '../stage.ts';
 

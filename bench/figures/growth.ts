@@ -1,5 +1,5 @@
 import { isUuid } from '../../src/lib/ids.ts';
-import { openExplainer, pagesRead, type Sent, sentDuring } from '../../test/support/plans-read.ts';
+import { openExplainer, pagesRead, type Sent, sentDuring } from '../../test/support/query-plans.ts';
 import type { Figure, Finding } from '../figure.ts';
 import { idOf, prefixOf } from '../fixtures.ts';
 import { analyze, openReadStage, type ReadStage } from '../read-stage.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
 import { resetOnboarding } from '../../src/onboarding/reset.ts';
-import { changes, type Situation } from '../support/api/changed.ts';
+import { changes, type Situation } from '../support/api/changed-merchants.ts';
 import { type Answer, type Api, startApi, withinOneMinute } from '../support/api/client.ts';
 import { makeKey, makeMerchant, randomAddress } from '../support/fixtures.ts';
 import { until } from '../support/until.ts';

@@ -6,7 +6,7 @@ import { connect } from '../../src/db/connection.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { makeLog } from '../../src/lib/log.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
-import type { Situation } from '../support/api/changed.ts';
+import type { Situation } from '../support/api/changed-merchants.ts';
 import { type Api, startApi } from '../support/api/client.ts';
 import {
   atOnce,
@@ -17,7 +17,7 @@ import {
   several,
   type Told,
   watchCreates,
-} from '../support/api/together.ts';
+} from '../support/api/concurrent-creates.ts';
 import { testContext } from '../support/app.ts';
 import { openOne } from '../support/database.ts';
 import { until } from '../support/until.ts';

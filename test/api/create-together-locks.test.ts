@@ -8,9 +8,17 @@ import type { Pool } from '../../src/db/pool.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { storedAsGroup } from '../../src/requests/grouped-creates-store.ts';
 import type { Assumed } from '../../src/requests/store.ts';
-import type { Situation } from '../support/api/changed.ts';
+import type { Situation } from '../support/api/changed-merchants.ts';
 import { type Api, startApi } from '../support/api/client.ts';
-import { type Call, create, remembered, sendAll, several, type Told, watchCreates } from '../support/api/together.ts';
+import {
+  type Call,
+  create,
+  remembered,
+  sendAll,
+  several,
+  type Told,
+  watchCreates,
+} from '../support/api/concurrent-creates.ts';
 import { openOne } from '../support/database.ts';
 import { testSecrets } from '../support/fixtures.ts';
 import { until } from '../support/until.ts';

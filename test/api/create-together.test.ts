@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { CreateRequest } from '../../src/requests/contract.ts';
-import { changes, type Situation } from '../support/api/changed.ts';
+import { changes, type Situation } from '../support/api/changed-merchants.ts';
 import { type Api, startApi, withinOneMinute } from '../support/api/client.ts';
-import { atOnce, type Call, create, remembered, several, type Told } from '../support/api/together.ts';
+import { atOnce, type Call, create, remembered, several, type Told } from '../support/api/concurrent-creates.ts';
 import { makeKey, makeMerchant, randomAddress } from '../support/fixtures.ts';
 
 /** Creates of one moment are stored by one statement. Each must be answered and stored as if it were alone. */

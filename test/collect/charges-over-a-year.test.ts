@@ -6,7 +6,7 @@ import { dayMs } from '../../src/lib/durations.ts';
 import type { PlanRow } from '../../src/plans/read.ts';
 import { startOf } from '../../src/plans/rules.ts';
 import { collectFixtures } from '../support/payments/collect-fixtures.ts';
-import { liveAndDie } from '../support/payments/mortal.ts';
+import { runUntilKilled } from '../support/payments/killed-process.ts';
 import {
   chargedOnChain,
   comingYear,
@@ -58,7 +58,7 @@ test(`A year of monthly, weekly and month-end plans, with kills between any two 
     const turn = async (steps: number | null) => {
       await forgetHolds(of);
       lives++;
-      if (await liveAndDie(of.ctx, of.access, steps)) deaths++;
+      if (await runUntilKilled(of.ctx, of.access, steps)) deaths++;
       await of.node.mine(2);
       await of.caughtUp();
       clock.forward(90_000);

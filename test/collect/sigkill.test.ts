@@ -8,7 +8,7 @@ import { pause } from '../../src/lib/time.ts';
 import { startOf } from '../../src/plans/rules.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
 import type { NodeWork } from '../support/payments/collect-node.ts';
-import { liveAndDie } from '../support/payments/mortal.ts';
+import { runUntilKilled } from '../support/payments/killed-process.ts';
 import {
   chargedOnChain,
   comingYear,
@@ -83,11 +83,11 @@ test('SIGKILL at any moment of two months of charges → each date is charged ex
       await startAndKill(of, random() * turnMs);
       kills++;
       await settleDown();
-      await liveAndDie(of.ctx, of.access, null);
+      await runUntilKilled(of.ctx, of.access, null);
       await settleDown();
     }
     for (let i = 0; i < 4; i++) {
-      await liveAndDie(of.ctx, of.access, null);
+      await runUntilKilled(of.ctx, of.access, null);
       await settleDown();
     }
     const charged = await chargedOnChain(of);

@@ -1,6 +1,6 @@
 import { pause } from '../../src/lib/time.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
-import { acknowledge, Broken, cancelAgain, type Follower, handIn, lookAtWallet } from './acts.ts';
+import { acknowledge, Broken, cancelAgain, type Follower, handIn, lookAtWallet } from './actions.ts';
 import { claimFor } from './claims.ts';
 import { explainMissing } from './explain.ts';
 import { buriedDepth, isWorthless, type MadeOrder, type Payment } from './model.ts';

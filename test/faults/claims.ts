@@ -1,9 +1,9 @@
 import { hashTypedData } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { claimTypedData } from '../../src/payments/submitted/claim.ts';
-import { post } from './acts.ts';
-import { at } from './chance.ts';
+import { post } from './actions.ts';
 import { isForClaim, type MadeOrder, type Payer, type Payment } from './model.ts';
+import { at } from './seeded-choices.ts';
 import { chainOf, type Stage } from './stage.ts';
 
 /** Signs claims for payments, rightly and wrongly. */

@@ -1,7 +1,7 @@
 import { waitMined } from '../../src/sandbox/wallet.ts';
-import type { giants } from '../support/chain/giant.ts';
-import { at } from './chance.ts';
+import type { giants } from '../support/chain/giant-transactions.ts';
 import { blockOf } from './payments.ts';
+import { at } from './seeded-choices.ts';
 import type { Stage } from './stage.ts';
 
 /** The smallest amount: no customer pays it. */

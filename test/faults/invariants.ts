@@ -1,5 +1,5 @@
 import { isUnreachable } from '../../src/db/connection.ts';
-import { Broken } from './acts.ts';
+import { Broken } from './actions.ts';
 import type { Stage } from './stage.ts';
 
 /** What must be true of the database at any time, whatever has just happened. */

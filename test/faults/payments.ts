@@ -9,8 +9,8 @@ import { fundLookalike } from '../../src/sandbox/lookalike.ts';
 import { endpointOf, fund, signCall, submit, transferCall, waitMined } from '../../src/sandbox/wallet.ts';
 import { authorizedCall } from '../support/chain/authorize.ts';
 import type { TestWallet } from '../support/chain/chain.ts';
-import { at } from './chance.ts';
 import { isForClaim, isOnChain, type MadeOrder, type Payment, paidMicro, type Where } from './model.ts';
+import { at } from './seeded-choices.ts';
 import { chainOf, type Stage } from './stage.ts';
 import type { PaymentKind } from './steps.ts';
 

@@ -2,10 +2,10 @@ import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 import { pause } from '../../src/lib/time.ts';
 import { setTimeToNow } from '../../src/sandbox/anvil.ts';
 import { endpointOf, headNumber, mine } from '../../src/sandbox/wallet.ts';
-import { create } from './acts.ts';
-import type { Chance } from './chance.ts';
+import { create } from './actions.ts';
 import { canBePaid, finalDepth, type MadeOrder, type Payment } from './model.ts';
 import { lostPayments, pay, sendAgain } from './payments.ts';
+import type { Chance } from './seeded-choices.ts';
 import type { Stage } from './stage.ts';
 
 /** Reorganisations of the chain, of each depth after each state that a payment can be in. */

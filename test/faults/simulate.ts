@@ -1,13 +1,13 @@
 import { mine } from '../../src/sandbox/wallet.ts';
-import * as acts from './acts.ts';
-import { breakIt } from './calamities.ts';
+import * as acts from './actions.ts';
 import { calm } from './calm.ts';
-import { at, chanceOf } from './chance.ts';
 import { claim, steal } from './claims.ts';
 import { sendDust } from './dust.ts';
+import { breakIt } from './inject-faults.ts';
 import { Invariants } from './invariants.ts';
 import { lostPayments, pay, sendAgain } from './payments.ts';
 import { Aims, type Lost, reorganise } from './reorganise.ts';
+import { at, chanceOf } from './seeded-choices.ts';
 import { makeStage, type Stage } from './stage.ts';
 import { type FaultKind, nameOf, type Step, stepsOf } from './steps.ts';
 import { moveWallet, resetMerchant } from './wallets.ts';

@@ -12,7 +12,7 @@ import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { type TestChain, type TestWallet, testChain } from '../support/chain/chain.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
-import { giants } from '../support/chain/giant.ts';
+import { giants } from '../support/chain/giant-transactions.ts';
 import { makeKey, makeMerchant, makePartner, randomAddress, secretsText, setRate } from '../support/fixtures.ts';
 import { type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { codeOf, makeContractPayer, placeWallet, startElsewhere } from './contract-wallets.ts';

@@ -1,4 +1,4 @@
-import type { Chance } from './chance.ts';
+import type { Chance } from './seeded-choices.ts';
 
 /** How a customer pays. `model.ts` says what each way is worth. */
 const paymentKinds = [

@@ -5,7 +5,7 @@ import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { resetOnboarding } from '../../src/onboarding/reset.ts';
 import { onboardWithKey } from '../../src/sandbox/onboard.ts';
 import { changeWallet } from '../../src/wallets/change.ts';
-import { at } from './chance.ts';
+import { at } from './seeded-choices.ts';
 import { addCoin, chainOf, type Merchant, type Stage, type Wallet } from './stage.ts';
 
 /** Wallets go from merchant to merchant, also of another partner, and back. */

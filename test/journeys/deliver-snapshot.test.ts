@@ -9,7 +9,7 @@ import { Scheduler } from '../../src/webhooks/scheduler.ts';
 import { openOne, testDatabase, withoutLimits } from '../support/database.ts';
 import { deliveryContext, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
-import { openExplainer, pagesRead, sentDuring } from '../support/plans-read.ts';
+import { openExplainer, pagesRead, sentDuring } from '../support/query-plans.ts';
 import { until } from '../support/until.ts';
 
 const deliveredEach = 10_000;

@@ -18,7 +18,7 @@ import { withoutLimits } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
 import { patienceMs } from '../support/patience.ts';
 import { copyPlan, makePlan, planOf, turnAt } from '../support/plans.ts';
-import { openExplainer, rowsRead, sentDuring } from '../support/plans-read.ts';
+import { openExplainer, rowsRead, sentDuring } from '../support/query-plans.ts';
 import { until } from '../support/until.ts';
 
 const running = new AbortController().signal;

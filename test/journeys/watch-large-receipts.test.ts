@@ -7,7 +7,7 @@ import { callRpc } from '../../src/chain/rpc.ts';
 import { headNumber, waitMined } from '../../src/sandbox/wallet.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
-import { giants } from '../support/chain/giant.ts';
+import { giants } from '../support/chain/giant-transactions.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
 import { until } from '../support/until.ts';
 

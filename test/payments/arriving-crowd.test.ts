@@ -5,7 +5,7 @@ import { authorizationNonce } from '../../src/requests/authorization-nonce.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { type TestDatabase, testDatabase, withoutLimits } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, makeTransfer } from '../support/fixtures.ts';
-import { openExplainer, rowsRead, sentDuring } from '../support/plans-read.ts';
+import { openExplainer, rowsRead, sentDuring } from '../support/query-plans.ts';
 
 // Before charges are made and sent, the payments of their requests are looked for, of all partners at once.
 

@@ -7,7 +7,7 @@ import type { Reason } from '../../src/payments/rules.ts';
 import { testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase, withoutLimits } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { openExplainer, rowsRead, sentDuring } from '../support/plans-read.ts';
+import { openExplainer, rowsRead, sentDuring } from '../support/query-plans.ts';
 
 // Everybody with a pay link can have its page read, and anybody can send any number of transfers.
 

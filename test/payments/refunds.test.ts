@@ -16,7 +16,7 @@ import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, makeTransfer, randomAddress, unmatched } from '../support/fixtures.ts';
 import { readUpTo, store, tableEndpoint } from '../support/payments/table-chain.ts';
-import { sentDuring } from '../support/plans-read.ts';
+import { sentDuring } from '../support/query-plans.ts';
 import { until } from '../support/until.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;

@@ -6,7 +6,7 @@ import { openOwner } from '../../src/db/connection.ts';
 import { embeddedUrl, startEmbedded } from '../../src/db/embedded.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { identifiers } from '../../src/db/sql.ts';
-import { endWithUs } from '../support/end-with-us.ts';
+import { endWhenOrphaned } from '../support/end-when-orphaned.ts';
 import { root } from './graph.ts';
 
 /** A PostgreSQL server for tests, with the migrated template database that each test file clones. */
@@ -26,7 +26,7 @@ export async function startOwnServer(installed: string | null): Promise<TestServ
     rmSync(folder, { recursive: true, force: true });
     throw error;
   });
-  const endWatch = endWithUs(server.pid, 'INT', folder);
+  const endWatch = endWhenOrphaned(server.pid, 'INT', folder);
   const stop = () => {
     endWatch();
     return server.stop();

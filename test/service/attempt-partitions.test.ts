@@ -21,7 +21,7 @@ import { deliverDue } from '../support/deliver-due.ts';
 import { attemptRows, deliveryContext, deliveryRow, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
 import { startReceiver } from '../support/net/receiver.ts';
-import { openExplainer, sentDuring } from '../support/plans-read.ts';
+import { openExplainer, sentDuring } from '../support/query-plans.ts';
 
 let fixtures: Awaited<ReturnType<typeof testDatabase>>;
 before(async () => {

@@ -10,7 +10,7 @@ import { selectDueChanges } from '../../src/wallets/store.ts';
 import { testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase, withoutLimits } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { openExplainer, rowsRead, sentDuring } from '../support/plans-read.ts';
+import { openExplainer, rowsRead, sentDuring } from '../support/query-plans.ts';
 
 let database: TestDatabase;
 before(async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { usdcBalance } from '../../src/sandbox/wallet.ts';
-import { refund } from '../faults/acts.ts';
+import { refund } from '../faults/actions.ts';
 import { Model, type Order, type Payment } from '../faults/model.ts';
 import { simulate } from '../faults/simulate.ts';
 import type { Stage } from '../faults/stage.ts';

@@ -11,7 +11,7 @@ import { expiryDue } from '../../src/requests/due.ts';
 import { updateExpired } from '../../src/requests/store.ts';
 import { openOne, testDatabase, withoutLimits } from '../support/database.ts';
 import { countingFor, makeMerchant, makePartner, makeRequest, makeTransfer } from '../support/fixtures.ts';
-import { openExplainer, pagesRead, sentDuring } from '../support/plans-read.ts';
+import { openExplainer, pagesRead, sentDuring } from '../support/query-plans.ts';
 
 const doneEach = 10_000;
 /** No look is quicker, so each begins where the one before found something. */

@@ -5,9 +5,9 @@ import { lockPlan, selectPlanOfForm } from '../../src/plans/store.ts';
 import { selectCreateFacts } from '../../src/requests/create-in-scope-store.ts';
 import { send } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
-import { makeCrowd, many } from '../support/crowd.ts';
 import { openOne } from '../support/database.ts';
 import { makeKey, makePartner } from '../support/fixtures.ts';
+import { makeCrowd, many } from '../support/many-rows.ts';
 import { paymentStatements } from '../support/payment-statements.ts';
 import { sessionOf } from '../support/people/dashboard.ts';
 import { signInOperator } from '../support/people/people.ts';
@@ -21,7 +21,7 @@ import {
   rowsRead,
   scopeChecks,
   sentDuring,
-} from '../support/plans-read.ts';
+} from '../support/query-plans.ts';
 
 /**
  * A statement for a page of 50 or 100 may read at most this many rows and memory pages, a thirtieth of the partner's, and

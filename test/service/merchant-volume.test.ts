@@ -6,7 +6,7 @@ import { testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { movableClock } from '../support/payments/pay-fixtures.ts';
-import { openExplainer, rowsRead, sentDuring } from '../support/plans-read.ts';
+import { openExplainer, rowsRead, sentDuring } from '../support/query-plans.ts';
 
 let fixtures: Awaited<ReturnType<typeof testDatabase>>;
 before(async () => {

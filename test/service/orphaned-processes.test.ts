@@ -10,13 +10,13 @@ import { until } from '../support/until.ts';
 
 after(endAll);
 
-const helper = join(import.meta.dirname, '../support/end-with-us.ts');
+const helper = join(import.meta.dirname, '../support/end-when-orphaned.ts');
 /** Starts a program that would run on by itself, as the servers of a test run do, and says its number. */
 const starts = `
   const { spawn } = await import('node:child_process');
-  const { endWithUs } = await import(${JSON.stringify(helper)});
+  const { endWhenOrphaned } = await import(${JSON.stringify(helper)});
   const child = spawn('sleep', ['600'], { stdio: 'ignore', detached: true });
-  endWithUs(child.pid, 'TERM', process.argv[1]);
+  endWhenOrphaned(child.pid, 'TERM', process.argv[1]);
   console.log(child.pid);
   setInterval(() => {}, 1000);`;
 

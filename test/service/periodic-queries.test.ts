@@ -9,7 +9,7 @@ import { testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, randomAddress } from '../support/fixtures.ts';
 import { makePlan } from '../support/plans.ts';
-import { openExplainer, rowsRead, sentDuring } from '../support/plans-read.ts';
+import { openExplainer, rowsRead, sentDuring } from '../support/query-plans.ts';
 
 /** What each node asks the database again and again, whatever stands in it: at each scrape, and once a minute. */
 let database: Awaited<ReturnType<typeof testDatabase>>;

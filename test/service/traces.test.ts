@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { ApiClient, send } from '../support/api/client.ts';
-import { sendAll, several } from '../support/api/together.ts';
+import { sendAll, several } from '../support/api/concurrent-creates.ts';
 import { makeKey, setRate } from '../support/fixtures.ts';
 import { type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';

@@ -6,7 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { callRpc, type Hex } from '../../../src/chain/rpc.ts';
 import type { ChainConfig } from '../../../src/config/chains.ts';
 import * as wallet from '../../../src/sandbox/wallet.ts';
-import { endWithUs } from '../end-with-us.ts';
+import { endWhenOrphaned } from '../end-when-orphaned.ts';
 import { startDevChain } from './dev-chain.ts';
 
 export type TestWallet = { privateKey: Hex; address: Hex };
@@ -28,7 +28,7 @@ export type TestChain = Awaited<ReturnType<typeof testChain>>;
 export async function testChain(options: { chainId?: number; pollMs?: number } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-chain-'));
   const anvil = await startDevChain(options.chainId ?? 31337, folder);
-  const endWatch = endWithUs(anvil.pid, 'TERM', folder);
+  const endWatch = endWhenOrphaned(anvil.pid, 'TERM', folder);
   const chain: ChainConfig = { ...anvil.chain, pollMs: options.pollMs ?? 50 };
   let before: Promise<unknown> = Promise.resolve();
   return {

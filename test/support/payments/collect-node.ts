@@ -2,7 +2,7 @@ import type { ChainConfig } from '../../../src/config/chains.ts';
 import { type Access, connect } from '../../../src/db/connection.ts';
 import { testConfig, testContext } from '../app.ts';
 import { testRelayer } from '../chain/relayer.ts';
-import { runLoops } from './mortal.ts';
+import { runLoops } from './killed-process.ts';
 
 /** The input of a separate process: its access to the database, its chain, and its time. */
 export type NodeWork = {

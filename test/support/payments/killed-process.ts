@@ -29,7 +29,7 @@ export async function runLoops(ctx: Context): Promise<void> {
  * @param steps null: it does not die
  * @returns whether it died
  */
-export async function liveAndDie(from: Context, access: Access, steps: number | null): Promise<boolean> {
+export async function runUntilKilled(from: Context, access: Access, steps: number | null): Promise<boolean> {
   const db = connect(access, { service: 4, scoped: 4 });
   let taken = 0;
   const step = () => {

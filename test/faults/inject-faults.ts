@@ -1,11 +1,11 @@
 import { pause } from '../../src/lib/time.ts';
 import { behaviours } from '../support/net/receiver.ts';
-import { at } from './chance.ts';
-import { lieOf } from './lies.ts';
 import { rates } from './model.ts';
 import { wrongReceivers } from './receivers.ts';
+import { at } from './seeded-choices.ts';
 import type { Stage } from './stage.ts';
 import type { FaultKind } from './steps.ts';
+import { lieOf } from './wrong-answers.ts';
 
 /** Ends a fault; it is called once. */
 type Mend = () => unknown;

@@ -11,7 +11,7 @@ const watch = 'cat > /dev/null; kill "-$1" "$2"; while kill -0 "$2"; do sleep 0.
  *
  * @returns a function that ends the watch: call it before the process is ended as usual
  */
-export function endWithUs(pid: number, signal: 'INT' | 'TERM', folder: string): () => void {
+export function endWhenOrphaned(pid: number, signal: 'INT' | 'TERM', folder: string): () => void {
   const args = ['-c', watch, 'sh', signal, String(pid), folder];
   // Detached, because Ctrl-C in the terminal is for us to answer.
   const watcher = spawn('sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Database } from '../../../src/db/connection.ts';
 import { makeKey, makeMerchant, makePartner } from '../fixtures.ts';
-import type { Situation } from './changed.ts';
+import type { Situation } from './changed-merchants.ts';
 import { ApiClient, type ApiJson } from './client.ts';
 
 /** A server, and the database whose statements it sends. */

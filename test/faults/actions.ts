@@ -5,9 +5,9 @@ import { pause } from '../../src/lib/time.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { startRefund } from '../../src/refunds/start.ts';
 import { type Answer, type CallOptions, send } from '../support/api/client.ts';
-import { at } from './chance.ts';
 import { isOnChain, type MadeOrder, type Order, type Payment, rates } from './model.ts';
 import { sendBack } from './payments.ts';
+import { at } from './seeded-choices.ts';
 import type { Stage } from './stage.ts';
 
 /** The actions of partners, customers and merchants over HTTP, and what they conclude from the answers. */
