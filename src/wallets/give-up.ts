@@ -1,10 +1,14 @@
 import type { Scope, Tx } from '../db/connection.ts';
+import { lockWalletOwner } from './store.ts';
 
 /**
- * Locks a merchant's wallets until the transaction ends. A create holds the wallet before it waits for the merchant, so
- * whoever changes both takes the wallets first.
+ * Locks a merchant's wallets until the transaction ends. First the merchant, as a signature does, so that no wallet is
+ * added meanwhile. A create holds a wallet before it needs the merchant, and this lock of the merchant does not delay
+ * it: whoever needs a stronger one takes it after the wallets.
  */
-export async function lockWallets(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<void> {
+export async function lockWallets(tx: Tx, scope: Scope, accountId: string): Promise<void> {
+  await lockWalletOwner(tx, scope, accountId);
+  const { partnerId, testMode } = scope;
   await tx`
     select from wallets where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
     order by address for update`;

@@ -117,6 +117,43 @@ for (const isRemembered of [true, false]) {
   });
 }
 
+test('a reset that began while the wallet changed, and a create for the new wallet → the reset is done at the first attempt', async () => {
+  const { one, merchant } = await remembered();
+  const { scope } = one.test;
+  const { key } = await makeKey(api.db, scope);
+  const wallet = randomAddress();
+  /** Waits until a session waits for a lock with such a statement. */
+  const waits = (statement: string) =>
+    until(async () => {
+      const rows = await api.owner`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+          and query ~ ${statement}`;
+      return rows.length > 0;
+    }, `${statement} waits for a lock`);
+  let attempts = 0;
+  const scoped: typeof api.db.scoped = (...args) => {
+    attempts++;
+    return api.db.scoped(...args);
+  };
+  const { reset, created } = await api.db.transaction(async (holder) => {
+    await holder`select from requests where account_id = ${merchant.id} for update`;
+    const { reset } = await api.db.transaction(async (tx) => {
+      await tx`update merchants set wallet_address = ${wallet} where id = ${merchant.id}`;
+      await tx`insert into wallets values (${wallet}, ${scope.partnerId}, true, ${merchant.id}, now(), now())`;
+      const reset = resetOnboarding({ ...api.ctx, db: { ...api.db, scoped } }, theService, scope, merchant.id);
+      await waits('from merchants');
+      return { reset };
+    });
+    await waits('from requests');
+    const created = one.test.api.create({ account_id: merchant.id, fiat_amount_int: 1250 }, { key });
+    await waits('create_request');
+    return { reset, created };
+  });
+  assert.deepEqual([await reset, attempts], [true, 1], 'neither waited for the other in a circle');
+  const answer = await created;
+  assert.deepEqual([answer.status, answer.json.error], [400, 'merchant_onboarding_incomplete'], answer.text);
+});
+
 test('the wallet moved → the next request is for the new one', async () => {
   const situation = await remembered();
   const { merchant } = situation;
