@@ -53,6 +53,12 @@ test('a Transfer log is read; a log of an ERC-721 transfer, of another event or 
   assert.equal(transferOf(log({ data: '0x' })), null);
 });
 
+test('a Transfer log of more than any token has is ignored: refunds and sums of it could not be stored', () => {
+  const most = 2n ** 128n - 1n;
+  assert.equal(transferOf(log({ data: `0x${word(most)}` }))?.value, most);
+  for (const value of [most + 1n, 2n ** 256n - 1n]) assert.equal(transferOf(log({ data: `0x${word(value)}` })), null);
+});
+
 test('paidBy › the recipient, but of nothing that moves nothing', () => {
   const shop = `0x${'2'.padStart(40, '0')}`;
   assert.equal(topicOf(shop), `0x${word(2)}`);

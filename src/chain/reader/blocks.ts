@@ -11,11 +11,17 @@ export const topicOf = (address: string): string => `0x${address.slice(2).padSta
 
 export type TransferLog = { from: string; to: string; value: bigint };
 
-/** Reads a Transfer log; null when it is none of ERC-20's shape (ERC-721 has a fourth topic). */
+/** No token has more units. A log that says so moved nothing, and what it says could not be stored as an amount. */
+const maxValue = 2n ** 128n - 1n;
+
+/**
+ * Reads a Transfer log; null when it is none of ERC-20's shape (ERC-721 has a fourth topic), or cannot be true.
+ */
 export function transferOf(log: Pick<Log, 'topics' | 'data'>): TransferLog | null {
   const [topic, from, to, more] = log.topics;
   if (topic !== transferTopic || !from || !to || more !== undefined || log.data.length !== 66) return null;
-  return { from: `0x${from.slice(-40)}`, to: `0x${to.slice(-40)}`, value: BigInt(log.data) };
+  const value = BigInt(log.data);
+  return value > maxValue ? null : { from: `0x${from.slice(-40)}`, to: `0x${to.slice(-40)}`, value };
 }
 
 /** The wallet that a Transfer log pays; null if it moves nothing. */
