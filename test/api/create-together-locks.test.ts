@@ -7,6 +7,7 @@ import { connect, type Sql, type Tx } from '../../src/db/connection.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { storedAsGroup } from '../../src/requests/grouped-creates-store.ts';
+import { reserveRestAmount, selectRests } from '../../src/requests/reserved-rests.ts';
 import type { Assumed } from '../../src/requests/store.ts';
 import type { Situation } from '../support/api/changed-merchants.ts';
 import { type Api, startApi } from '../support/api/client.ts';
@@ -20,7 +21,7 @@ import {
   watchCreates,
 } from '../support/api/concurrent-creates.ts';
 import { openOne } from '../support/database.ts';
-import { testSecrets } from '../support/fixtures.ts';
+import { makeRequest, testSecrets } from '../support/fixtures.ts';
 import { until } from '../support/until.ts';
 
 /** Creates that are stored together hold what each of them locks. Nobody may wait for another one's locks for long. */
@@ -157,6 +158,26 @@ test('a create by the earlier statement that is not committed yet, and a group w
   seen.end();
   assert.deepEqual([(await fine)?.status, (await replay)?.status, (await replay)?.json.request_id], [201, 200, r.id]);
   assert.deepEqual([seen.sizes(), await storedBy(one), await reservedBy(one)], [[2], 2, 2]);
+});
+
+test('a group whose amount is reserved meanwhile for what is left of another request → that stays reserved, and the create gets the next', async () => {
+  const one = await remembered(api);
+  const { scope } = one.one.test;
+  const owed = await makeRequest(api.db, scope, one.merchant, { exactMicro: 30_000_000n });
+  const alone = connect(api.access, { service: 1, scoped: 1 });
+  const { storing } = await api.db.scoped(scope, async (tx) => {
+    await reserveRestAmount(tx, scope, owed.id, 12_500_000n);
+    const storing = store(alone.sql, [{ key: one.key, assumed: assumedOf(one) }]);
+    await waiting(1);
+    return { storing };
+  });
+  const [row] = await storing;
+  assert.equal(row?.id ?? null, null, 'it is stored by itself then');
+  const rests = await api.db.scoped(scope, (tx) => selectRests(tx, scope, owed.id));
+  assert.deepEqual([...rests], [{ rest_micro: '12500000', usdc_micro: '12500000' }]);
+  const made = await create(api, [one]);
+  assert.deepEqual([made.status, made.json.amount.usdc_micro], [201, '12500001']);
+  await alone.close();
 });
 
 test('two nodes whose groups have the same partners, keys and amounts in any order → no deadlock, and one request for each key', async () => {
