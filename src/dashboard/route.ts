@@ -34,38 +34,48 @@ export function declareDashboardPages(
   app: FastifyInstance,
   ctx: Context,
 ): { open: OpenPages; signedIn: MerchantPages } {
-  const perClient = new AttemptLimit(formsPerMinute, minuteMs);
-
   const area = <Visited extends object>(
     auth: 'public' | 'session',
     redirectRule: object | null,
     open: (request: FastifyRequest, reply: FastifyReply) => Promise<Visited | null>,
-  ): Pages<Visited, object, object> =>
-    declarePages(app, ctx, {
+    senderOf: (request: FastifyRequest, visit: Visited) => string,
+  ): Pages<Visited, object, object> => {
+    const perSender = new AttemptLimit(formsPerMinute, minuteMs);
+    return declarePages(app, ctx, {
       auth,
       open,
       openForm: async (request, reply) => {
-        if (perClient.take(clientSubject(request.ip), ctx.clock.now())) return open(request, reply);
+        const visit = await open(request, reply);
+        if (!visit || perSender.take(senderOf(request, visit), ctx.clock.now())) return visit;
         sendTooMany(reply);
         return null;
       },
       redirectRule: () => redirectRule,
     });
+  };
 
+  // A shop shares its address with whoever uses its network, so forms with a session are counted by the session.
+  const bySession = (_request: FastifyRequest, { session }: SignedInVisit) => session.id;
+  const openSignedIn = async (request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | null> => {
+    const session = await merchantSessionOf(ctx, request);
+    const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
+    if (session && merchant) {
+      const group = `merchants of ${session.scope.partnerId}`;
+      request.reader = { id: session.accountId, group, isStillIn: () => isMerchantStillIn(ctx, session.id) };
+      return { fields: fieldsIn(request), session, merchant };
+    }
+    keepReturnPath(request, reply, ctx.config, 'merchant');
+    reply.redirect(signInAddress(signInPath, request), 303);
+    return null;
+  };
   return {
-    open: area('public', null, async (request) => ({ fields: fieldsIn(request) })),
-    signedIn: area('session', {}, async (request, reply) => {
-      const session = await merchantSessionOf(ctx, request);
-      const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
-      if (session && merchant) {
-        const group = `merchants of ${session.scope.partnerId}`;
-        request.reader = { id: session.accountId, group, isStillIn: () => isMerchantStillIn(ctx, session.id) };
-        return { fields: fieldsIn(request), session, merchant };
-      }
-      keepReturnPath(request, reply, ctx.config, 'merchant');
-      reply.redirect(signInAddress(signInPath, request), 303);
-      return null;
-    }),
+    open: area(
+      'public',
+      null,
+      async (request) => ({ fields: fieldsIn(request) }),
+      ({ ip }) => clientSubject(ip),
+    ),
+    signedIn: area('session', {}, openSignedIn, bySession),
   };
 }
 

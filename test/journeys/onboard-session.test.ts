@@ -11,6 +11,7 @@ import { makeOnboardingToken, onboardingUrl } from '../../src/merchants/onboardi
 import { resetOnboarding } from '../../src/onboarding/reset.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makePartner, testSecrets } from '../support/fixtures.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
 import { visit } from '../support/people/forms.ts';
 import { makeOnboarded, messageOn, newAccount, signInMerchant, signOn } from '../support/people/merchants.ts';
 import { startVisitor } from '../support/people/visitor.ts';
@@ -311,6 +312,28 @@ test('More than 120 forms a minute from one client are refused', async () => {
     for (let i = 0; i < 250 && statuses.at(-1) !== 429; i++) statuses.push((await send()).status);
     assert.equal(statuses.at(-1), 429);
     assert.ok(statuses.length > 120, String(statuses.length));
+  } finally {
+    await other.stop();
+  }
+});
+
+test('Forms of a signed-in merchant › strangers at its address use up none of them; more than 120 a minute are refused', async () => {
+  const now = new Date();
+  const other = await startApp({ clock: { now: () => now } });
+  try {
+    const { test: scope } = await makePartner(other.db);
+    const merchant = await makeOnboarded(other.ctx, scope);
+    const [desk, till] = [await sessionOf(other.ctx, scope, merchant), await sessionOf(other.ctx, scope, merchant)];
+    const send = async (session?: string) => {
+      const headers: Record<string, string> = session === undefined ? {} : { cookie: `dashboard-session=${session}` };
+      const body = new URLSearchParams({ amount: '' });
+      return (await visit(`${other.url}/dashboard/cashier`, { method: 'POST', headers, body })).status;
+    };
+    for (let sent = 0; sent < 121; sent++) assert.equal(await send(), 303, 'to the sign-in');
+    const answered = await send(desk);
+    assert.notEqual(answered, 429);
+    for (let sent = 1; sent < 120; sent++) assert.equal(await send(desk), answered);
+    assert.deepEqual([await send(desk), await send(till)], [429, answered]);
   } finally {
     await other.stop();
   }
