@@ -14,6 +14,7 @@ import { mailboxOf } from '../lib/text/email.ts';
 import { oneLine } from '../lib/text/one-line.ts';
 import { type NewMail, queueMail } from '../mail/outbox.ts';
 import { isKnownCurrency } from '../rates/read.ts';
+import { isUntouched, shownIn } from '../web/shown.ts';
 import { furtherLimits, readDetails } from './details.ts';
 import { type Profile, selectProfile, updateProfile } from './profile-store.ts';
 import { type DetailFault, MerchantRefusal } from './refusal.ts';
@@ -24,6 +25,25 @@ export type ProfileFault = DetailFault | 'changedTooOften';
 export type ProfileOutcome = { changed: string[]; currency: string } | { faults: Record<string, ProfileFault> };
 
 type ProfileForm = Record<string, string | undefined>;
+
+const profileFields = [
+  'display_name',
+  'business_name',
+  'country',
+  'phone',
+  'website',
+  'instagram',
+  'industry',
+  'email',
+  'display_currency',
+] as const satisfies (keyof Profile)[];
+
+/** A profile as the fields of its form hold it. */
+export const profileTexts = (profile: Profile): Record<keyof Profile, string> =>
+  Object.fromEntries(profileFields.map((name) => [name, profile[name] ?? ''])) as Record<keyof Profile, string>;
+
+/** What a form that was sent had shown; undefined where it does not say. */
+export const shownProfile = (form: ProfileForm) => shownIn(profileFields, (name) => form[name]);
 
 /** A submitted profile. `notice`: the mail to the earlier address, if the address changes. */
 export type ProfileChange = { accountId: string; typed: ProfileForm; notice: Omit<NewMail, 'recipient'> };
@@ -36,7 +56,8 @@ const maxEmailChanges = 10;
 const maxNotices: RecipientQuota = { ofPartner: 50, ofMerchant: maxEmailChanges };
 
 /**
- * Changes a merchant's profile. If its e-mail address changes, the earlier address is notified.
+ * Changes what of a merchant's profile differs from what the form showed. If its e-mail address changes, the earlier
+ * address is notified.
  *
  * @throws Refusal not_found
  */
@@ -52,14 +73,16 @@ export async function changeProfile(
   return ctx.db.scoped(scope, async (tx) => {
     const before = await selectProfile(tx, scope, accountId);
     if (!before) throw refuse('not_found');
-    const names = Object.keys(profile) as (keyof Profile)[];
-    const changed = names.filter((name) => profile[name] !== before[name]);
+    const shown = shownProfile(typed);
+    const touched = profileFields.filter((name) => !isUntouched(shown[name], typed[name] ?? ''));
+    const changed = touched.filter((name) => profile[name] !== before[name]);
+    const after = { ...before, ...Object.fromEntries(changed.map((name) => [name, profile[name]])) };
     const left = changed.includes('email') ? before.email : null;
     if (left !== null && !(await mayLeave(ctx, tx, scope, { accountId, left })))
       return { faults: { email: 'changedTooOften' } };
-    if (changed.length > 0) await updateProfile(tx, scope, accountId, profile);
+    if (changed.length > 0) await updateProfile(tx, scope, accountId, after);
     if (left !== null) await queueMail(ctx, tx, scope.partnerId, { recipient: left, ...notice });
-    const currency = profile.display_currency;
+    const currency = after.display_currency;
     if (changed.length > 0) {
       const object = { kind: 'merchant' as const, id: accountId };
       await audit(ctx, tx, actor, {

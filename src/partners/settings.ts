@@ -2,12 +2,12 @@ import type { Actor } from '../audit/actions.ts';
 import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { onPartner } from './audit-object.ts';
-import { type NewPartner, partnerFaults } from './rules.ts';
-import { lockPartner, type Partner, updateDisabled, updateSettings } from './store.ts';
+import { partnerFaults } from './rules.ts';
+import { lockPartner, type Partner, type Settings, updateDisabled, updateSettings } from './store.ts';
 
 /**
- * Sets a partner's name, currency, expiry values and e-mail address. Existing requests and merchants keep what they
- * were created with.
+ * Changes a partner's name, currency, expiry values or e-mail address; absent ones stay. Existing requests and
+ * merchants keep what they were created with.
  *
  * @returns false when there is no such partner
  * @throws Error with all faults as sentences
@@ -15,25 +15,25 @@ import { lockPartner, type Partner, updateDisabled, updateSettings } from './sto
 export async function setPartnerSettings(
   ctx: Pick<Context, 'db' | 'clock'>,
   actor: Actor,
-  wanted: NewPartner,
+  slug: string,
+  wanted: Partial<Settings>,
 ): Promise<boolean> {
-  const faults = partnerFaults(wanted);
-  if (faults.length > 0) throw new Error(faults.join(' '));
   const done = await withAudit(
     ctx,
     actor,
     async ({ db }) => {
       // What another call saves meanwhile must not be missed: the entry says what changed.
-      const before = await lockPartner(db, wanted.slug);
+      const before = await lockPartner(db, slug);
       if (!before) return null;
-      await updateSettings(db, wanted.slug, {
-        name: wanted.name,
-        currency: wanted.currency,
-        allowed_expiry_minutes: wanted.allowedExpiryMinutes,
-        default_expiry_minutes: wanted.defaultExpiryMinutes,
-        email: wanted.email,
+      const after = { ...before, ...wanted };
+      const faults = partnerFaults({
+        ...after,
+        allowedExpiryMinutes: after.allowed_expiry_minutes,
+        defaultExpiryMinutes: after.default_expiry_minutes,
       });
-      return { before, changes: changesOf(before, wanted) };
+      if (faults.length > 0) throw new Error(faults.join(' '));
+      if (Object.keys(wanted).length > 0) await updateSettings(db, slug, wanted);
+      return { before, changes: changesOf(before, after) };
     },
     (set) =>
       set && Object.keys(set.changes).length > 0
@@ -43,15 +43,15 @@ export async function setPartnerSettings(
   return done !== null;
 }
 
-function changesOf(before: Partner, after: NewPartner) {
+function changesOf(before: Settings, after: Settings) {
   return {
     ...(before.name !== after.name && { name: after.name }),
     ...(before.currency !== after.currency && { currency: after.currency }),
-    ...(before.allowed_expiry_minutes.join() !== after.allowedExpiryMinutes.join() && {
-      expiry_minutes: after.allowedExpiryMinutes.map(String),
+    ...(before.allowed_expiry_minutes.join() !== after.allowed_expiry_minutes.join() && {
+      expiry_minutes: after.allowed_expiry_minutes.map(String),
     }),
-    ...(before.default_expiry_minutes !== after.defaultExpiryMinutes && {
-      default_expiry_minutes: after.defaultExpiryMinutes,
+    ...(before.default_expiry_minutes !== after.default_expiry_minutes && {
+      default_expiry_minutes: after.default_expiry_minutes,
     }),
     ...(before.email !== after.email && { email: after.email }),
   };

@@ -57,13 +57,14 @@ export async function lockPartner(db: Database, slug: string): Promise<Partner |
   return row ?? null;
 }
 
-/** The settings of a partner; absent ones stay. */
-type PartnerSettings = Partial<
-  Pick<Partner, 'name' | 'currency' | 'allowed_expiry_minutes' | 'default_expiry_minutes' | 'email'>
+/** The settings that a partner's users and operators edit. */
+export type Settings = Pick<
+  Partner,
+  'name' | 'currency' | 'allowed_expiry_minutes' | 'default_expiry_minutes' | 'email'
 >;
 
-/** Changes a partner's settings. Does nothing when no partner has this slug. */
-export async function updateSettings(db: Database, slug: string, settings: PartnerSettings): Promise<void> {
+/** Changes a partner's settings; absent ones stay. Does nothing when no partner has this slug. */
+export async function updateSettings(db: Database, slug: string, settings: Partial<Settings>): Promise<void> {
   await db.sql`update partners set ${assignment(settings)} where slug = ${slug}`;
 }
 

@@ -48,6 +48,22 @@ test('A merchant changes its profile and its currency; the log names the fields,
   assert.equal((await acts(id)).length, 1, 'what changes nothing is no act');
 });
 
+test('A profile that was opened before somebody else saved it › changes only what is typed, also after a fault', async () => {
+  const { id, account } = await makeOnboarded(app.ctx, fixtures.test, { email: 'lin@example.com', phone: '1' });
+  const { visitor } = await signInMerchant(app.url, account);
+  const [open, other] = [await visitor.open('/dashboard/profile'), await visitor.open('/dashboard/profile')];
+  await visitor.send(other, '/profile', { display_currency: 'JPY', email: 'new@example.com', phone: '' });
+  const refused = await visitor.send(open, '/profile', { business_name: 'Ada’s', email: 'nobody' });
+  assert.equal(refused.status, 400);
+  await visitor.send(refused, '/profile', { email: 'lin@example.com' });
+  const row = await read(id);
+  assert.deepEqual(
+    [row?.business_name, row?.display_currency, row?.email, row?.phone],
+    ['Ada’s', 'JPY', 'new@example.com', null],
+  );
+  assert.deepEqual((await acts(id)).at(-1), { fields: ['business_name'], currency: 'JPY' });
+});
+
 test('A merchant whose country no list names saves its profile → it keeps the country that it had', async () => {
   const { id, account } = await makeOnboarded(app.ctx, fixtures.test, { country: 'UK' });
   const { visitor } = await signInMerchant(app.url, account);

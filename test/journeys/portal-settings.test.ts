@@ -9,6 +9,8 @@ import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { readPartner } from '../../src/partners/read.ts';
 import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
+import { type Form, readForms } from '../support/people/forms.ts';
+import { signInOperator } from '../support/people/people.ts';
 import { portalPerson, portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
@@ -67,6 +69,38 @@ test('settings › name, currency, expiry values, default and e-mail change toge
   assert.doesNotMatch(page.html, /value="60" checked/);
   await main(owner, { email: '' });
   assert.equal((await readPartner(app.db, partner.slug))?.email, null);
+});
+
+test('settings › opened before somebody else saved them → only what is changed there is saved, also after a fault', async () => {
+  const { partner, owner } = await newPartner();
+  await main(owner, { currency: 'EUR', email: 'old@example.com' });
+  const opened = await owner.open('/portal/settings');
+  const operator = (await signInOperator(app)).visitor;
+  const address = `/admin/partners/${partner.slug}`;
+  const openedByOperator = await operator.open(address);
+  const send = (visitor: Visitor, path: string, page: Form[], typed: Record<string, string>, expiry: string[]) =>
+    postForm(app.url, visitor, path, [
+      ...Object.entries({ ...page.find(({ fields }) => fields.shown_name !== undefined)?.fields, ...typed }),
+      ...expiry.map((minutes): [string, string] => ['expiry', minutes]),
+    ]);
+  const now = async () => {
+    const { name, currency, email, allowed_expiry_minutes: allowed } = (await readPartner(app.db, partner.slug)) ?? {};
+    return [name, currency, email, allowed?.join()];
+  };
+
+  await main(owner, { currency: 'USD', email: 'new@example.com' }, ['5', '60']);
+  const expiry = ['5', '15', '1440'];
+  const refused = await send(owner, '/portal/settings?mode=test', opened.forms, { name: ' ' }, expiry);
+  assert.equal(refused.status, 400);
+  await send(owner, '/portal/settings?mode=test', readForms(refused.html), { name: 'A' }, expiry);
+  assert.deepEqual(await now(), ['A', 'USD', 'new@example.com', '5,60']);
+  const [last] = (await acts(partner.id)).slice(-1);
+  assert.deepEqual(JSON.parse(last?.details), { name: 'A' });
+
+  await send(operator, `${address}/settings`, openedByOperator.forms, { email: '' }, expiry);
+  assert.deepEqual(await now(), ['A', 'USD', null, '5,60']);
+  await send(operator, `${address}/settings`, openedByOperator.forms, {}, ['5', '15']);
+  assert.deepEqual(await now(), ['A', 'USD', null, '5,15']);
 });
 
 test('forms › a currency that has lost its rate stays chosen until another one is, and none takes its place unseen', async () => {

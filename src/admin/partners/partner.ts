@@ -5,13 +5,16 @@ import { readPartner } from '../../partners/read.ts';
 import { defaultExpiryMinutes, expiryMinutes, isReservedSlug, isSlug, type NewPartner } from '../../partners/rules.ts';
 import { setPartnerDisabled, setPartnerSettings } from '../../partners/settings.ts';
 import {
+  changedSettings,
   readSettings,
+  readShown,
   type SettingsFaults,
-  type SettingsForm,
+  type ShownSettings,
   settingsFaults,
   settingsFields,
+  shownSettings,
 } from '../../partners/settings-form.ts';
-import type { Partner } from '../../partners/store.ts';
+import type { Partner, Settings } from '../../partners/store.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, descriptionList, field, hiddenField } from '../../ui/components.ts';
@@ -53,10 +56,10 @@ export function partnerPages(pages: AdminPages, ctx: Context): void {
   pages.form({ url: `${page}/settings`, fresh: 'always' }, async (call) => {
     const partner = await readPartner(ctx.db, call.param('slug'));
     if (!partner) return sendNotFound(call.reply);
-    const shown = readSettings(call.typed, call.ticked);
+    const [first, shown] = [readShown(call.ticked), readSettings(call.typed, call.ticked)];
     const faults = settingsFaults(shown, await listCurrencies(ctx));
-    if (Object.keys(faults).length > 0) return showPartner(ctx, call, partner, { shown, faults });
-    await setPartnerSettings(ctx, call.actor, asWanted(partner.slug, shown));
+    if (Object.keys(faults).length > 0) return showPartner(ctx, call, partner, { first, shown, faults });
+    await setPartnerSettings(ctx, call.actor, partner.slug, changedSettings(first, shown));
     return call.done(pathOf(partner.slug), 'saved');
   });
   pages.form({ url: `${page}/switch`, fresh: 'always' }, async (call) => {
@@ -68,7 +71,7 @@ export function partnerPages(pages: AdminPages, ctx: Context): void {
 }
 
 const switchStates = ['off', 'on'] as const;
-const initial: SettingsForm = {
+const initial: Settings = {
   name: '',
   currency: 'EUR',
   allowed_expiry_minutes: [...expiryMinutes],
@@ -76,7 +79,7 @@ const initial: SettingsForm = {
   email: null,
 };
 
-const asWanted = (slug: string, form: SettingsForm): NewPartner => ({
+const asWanted = (slug: string, form: Settings): NewPartner => ({
   slug,
   name: form.name,
   currency: form.currency,
@@ -86,7 +89,7 @@ const asWanted = (slug: string, form: SettingsForm): NewPartner => ({
 });
 
 /** Creates the partner; `slugTaken` if another partner has its slug. */
-async function make(ctx: Context, call: AdminCall, slug: string, form: SettingsForm): Promise<'slugTaken' | false> {
+async function make(ctx: Context, call: AdminCall, slug: string, form: Settings): Promise<'slugTaken' | false> {
   try {
     await createPartner(ctx, call.actor, asWanted(slug, form));
     return false;
@@ -98,7 +101,7 @@ async function make(ctx: Context, call: AdminCall, slug: string, form: SettingsF
 
 type NewForm = {
   slug: string;
-  shown: SettingsForm;
+  shown: Settings;
   faults?: SettingsFaults;
   slugFault?: 'slugRule' | 'slugReserved' | 'slugTaken' | false;
 };
@@ -123,7 +126,7 @@ async function showNew(ctx: Context, call: AdminCall, status: number, sent: NewF
         ${card(
           form({
             action: newPath,
-            inside: html`${slugField}${settingsFields(call.words, shown, await listCurrencies(ctx), faults)}`,
+            inside: html`${slugField}${settingsFields(call.words, shown, await listCurrencies(ctx), faults, null)}`,
             submit: t.create,
           }),
         )}
@@ -136,9 +139,10 @@ async function showPartner(
   ctx: Context,
   call: AdminCall,
   partner: Partner,
-  wrong?: { shown: SettingsForm; faults: SettingsFaults },
+  wrong?: { first: ShownSettings; shown: Settings; faults: SettingsFaults },
 ) {
   const { words } = call;
+  const { first, shown, faults } = wrong ?? { first: shownSettings(partner), shown: partner, faults: {} };
   const admin = adminTexts(words);
   const { partners: t } = admin;
   const path = pathOf(partner.slug);
@@ -185,7 +189,7 @@ async function showPartner(
           <p class="quiet">${t.settingsRest}</p>
           ${form({
             action: `${path}/settings`,
-            inside: settingsFields(words, wrong?.shown ?? partner, await listCurrencies(ctx), wrong?.faults ?? {}),
+            inside: settingsFields(words, shown, await listCurrencies(ctx), faults, first),
             submit: admin.save,
           })}
         `)}

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { html } from '../../lib/text/html.ts';
 import { writeNotice } from '../../mail/notice.ts';
 import { detailLimits, furtherLimits } from '../../merchants/details.ts';
-import { changeProfile, type ProfileFault } from '../../merchants/profile.ts';
+import { changeProfile, type ProfileFault, profileTexts, shownProfile } from '../../merchants/profile.ts';
 import { countryField } from '../../onboarding/detail-fields.ts';
 import { readMailBranding } from '../../partners/branding.ts';
 import { listCurrencies } from '../../rates/list.ts';
@@ -12,6 +12,7 @@ import { card, field, optionList, selectField } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { currencyLabel } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { shownFields } from '../../web/shown.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 
@@ -45,6 +46,7 @@ async function showForm(
   type Name = 'display_name' | 'business_name' | 'email' | 'phone' | 'website' | 'instagram' | 'industry';
   // After a fault the fields keep what was typed.
   const value = (name: string) => (faults ? (fields[name] ?? '') : (merchant[name as Name] ?? ''));
+  const shown = faults ? shownProfile(fields) : profileTexts(merchant);
   const fault = (name: string) => {
     const kind = faults?.[name];
     return kind && fill(sentences[kind], { limit: limits[name] ?? 200 });
@@ -70,6 +72,7 @@ async function showForm(
             ${form({
               action: path,
               inside: html`
+                ${shownFields(shown)}
                 ${text('business_name', t.businessName, 'organization', t.businessHint)}
                 ${text('display_name', t.name, 'name')}
                 ${text('email', t.email, 'email', t.emailHint)}

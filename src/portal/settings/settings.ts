@@ -6,7 +6,16 @@ import { type BrandingChange, forgetBranding, setBranding } from '../../partners
 import { logoFrom } from '../../partners/logo.ts';
 import { readPartner } from '../../partners/read.ts';
 import { setPartnerSettings } from '../../partners/settings.ts';
-import { readSettings, type SettingsFaults, settingsFaults, settingsFields } from '../../partners/settings-form.ts';
+import {
+  changedSettings,
+  readSettings,
+  readShown,
+  type SettingsFaults,
+  type ShownSettings,
+  settingsFaults,
+  settingsFields,
+  shownSettings,
+} from '../../partners/settings-form.ts';
 import type { Partner } from '../../partners/store.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { portalTexts } from '../../texts/portal.ts';
@@ -23,21 +32,19 @@ const path = '/portal/settings';
 
 /** `/portal/settings`: name, branding, currency, expiry times, and who is notified. They apply to both modes. */
 export function settingsPages(app: FastifyInstance, pages: PortalPages, ctx: Context): void {
-  pages.page({ url: path, permission: 'settings' }, async (call) =>
-    showSettings(ctx, call, await ownPartner(ctx, call), {}),
-  );
+  pages.page({ url: path, permission: 'settings' }, async (call) => {
+    const partner = await ownPartner(ctx, call);
+    return showSettings(ctx, call, partner, {}, shownSettings(partner));
+  });
 
   pages.form({ url: path, permission: 'settings', fresh: 'always' }, async (call) => {
     const before = await ownPartner(ctx, call);
-    const wanted = { ...before, ...readSettings(call.typed, call.ticked) };
+    const [shown, typed] = [readShown(call.ticked), readSettings(call.typed, call.ticked)];
+    const wanted = { ...before, ...typed };
     const faults = settingsFaults(wanted, await listCurrencies(ctx));
-    if (Object.keys(faults).length > 0) return showSettings(ctx, call, wanted, faults);
-    await setPartnerSettings(ctx, call.actor, {
-      ...wanted,
-      allowedExpiryMinutes: wanted.allowed_expiry_minutes,
-      defaultExpiryMinutes: wanted.default_expiry_minutes,
-    });
-    forgetBranding(ctx, wanted.id);
+    if (Object.keys(faults).length > 0) return showSettings(ctx, call, wanted, faults, shown);
+    await setPartnerSettings(ctx, call.actor, before.slug, changedSettings(shown, typed));
+    forgetBranding(ctx, before.id);
     return call.done(path, 'saved');
   });
 
@@ -48,10 +55,11 @@ export function settingsPages(app: FastifyInstance, pages: PortalPages, ctx: Con
       async (call) => {
         const partner = await ownPartner(ctx, call);
         const fields = await multipartFields(call.request);
-        if (fields === 'too_large') return showSettings(ctx, call, partner, { logo: true });
+        if (fields === 'too_large') return showSettings(ctx, call, partner, { logo: true }, shownSettings(partner));
         const { wanted, faults } = readBrandingForm(partner, fields);
         if (Object.keys(faults).length > 0) {
-          return showSettings(ctx, call, { ...partner, accent: accentIn(partner, fields) }, faults);
+          const shown = { ...partner, accent: accentIn(partner, fields) };
+          return showSettings(ctx, call, shown, faults, shownSettings(partner));
         }
         if (Object.keys(wanted).length === 0) return call.done(path, 'unchanged');
         await setBranding(ctx, call.actor, partner.slug, wanted);
@@ -106,6 +114,7 @@ async function showSettings(
   call: PortalCall,
   shown: Partner,
   faults: SettingsFaults,
+  first: ShownSettings,
 ): Promise<FastifyReply> {
   const { words, reply } = call;
   const { settings, places } = portalTexts(words);
@@ -116,17 +125,23 @@ async function showSettings(
     status: Object.keys(faults).length > 0 ? 400 : 200,
     body: html`
       ${flashOf(call, { done: { saved: settings.saved }, refused: { unchanged: settings.unchanged } })}
-      <div class="two">${mainForm(call, shown, codes, faults)}${brandingForm(call, shown, faults)}</div>
+      <div class="two">${mainForm(call, shown, codes, faults, first)}${brandingForm(call, shown, faults)}</div>
     `,
   });
 }
 
-function mainForm(call: PortalCall, shown: Partner, codes: string[], faults: SettingsFaults): Html {
+function mainForm(
+  call: PortalCall,
+  shown: Partner,
+  codes: string[],
+  faults: SettingsFaults,
+  first: ShownSettings,
+): Html {
   const { settings } = portalTexts(call.words);
   return form({
     action: actionIn(call, path),
     class: 'card',
-    inside: html`<h2>${settings.main}</h2>${settingsFields(call.words, shown, codes, faults)}`,
+    inside: html`<h2>${settings.main}</h2>${settingsFields(call.words, shown, codes, faults, first)}`,
     submit: settings.save,
   });
 }

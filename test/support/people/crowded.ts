@@ -98,12 +98,11 @@ async function workTogether({ ctx, db, scope }: DashboardFixtures, partner: Part
   await inviteOperator(ctx);
   for (let i = 0; i < 3; i++) await makeKey(db, scope);
   await setMerchantDisabled(ctx, theService, scope, { accountId: off, by: 'operator', disabled: true });
-  await setPartnerSettings(ctx, theService, {
-    slug: partner.slug,
+  await setPartnerSettings(ctx, theService, partner.slug, {
     name: 'Corner Shops Ltd',
     currency: 'NOK',
-    allowedExpiryMinutes: [5, 15, 60, 1440],
-    defaultExpiryMinutes: 15,
+    allowed_expiry_minutes: [5, 15, 60, 1440],
+    default_expiry_minutes: 15,
     email: 'payments-and-accounting@corner-shops.example',
   });
   for (const name of ['United Bakers and Confectioners of the Northern Counties', 'Ny']) {

@@ -11,7 +11,7 @@ function decode(text: string): string {
 }
 
 /** The forms of a page with the values they would send unedited. Boxes are not ticked. */
-function readForms(html: string): Form[] {
+export function readForms(html: string): Form[] {
   return [...html.matchAll(/<form [^>]*action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(([, action = '', inner = '']) => {
     const fields: Record<string, string> = {};
     for (const [tag, name = ''] of inner.matchAll(/<input [^>]*?name="([^"]*)"[^>]*>/gs)) {
