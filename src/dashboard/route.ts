@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { knownBrowser } from '../auth/known-browser.ts';
 import { isMerchantStillIn, type MerchantSession, readMerchantSession } from '../auth/merchant-session.ts';
 import { keepReturnPath } from '../auth/return-path.ts';
 import { isUserActivity, sessionToken } from '../auth/session-cookie.ts';
@@ -54,8 +55,13 @@ export function declareDashboardPages(
     });
   };
 
-  // A shop shares its address with whoever uses its network, so forms with a session are counted by the session.
+  // A shop shares its address with whoever uses its network. So forms with a session are counted by the session, and
+  // those of a sign-in by the browser, if the wallet has signed in with it before.
   const bySession = (_request: FastifyRequest, { session }: SignedInVisit) => session.id;
+  const byBrowser = (request: FastifyRequest, { fields }: OpenVisit) => {
+    const name = fields.wallet_address?.trim().toLowerCase() ?? '';
+    return knownBrowser(ctx, request, { kind: 'merchant', name }) ?? clientSubject(request.ip);
+  };
   const openSignedIn = async (request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | null> => {
     const session = await merchantSessionOf(ctx, request);
     const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
@@ -69,12 +75,7 @@ export function declareDashboardPages(
     return null;
   };
   return {
-    open: area(
-      'public',
-      null,
-      async (request) => ({ fields: fieldsIn(request) }),
-      ({ ip }) => clientSubject(ip),
-    ),
+    open: area('public', null, async (request) => ({ fields: fieldsIn(request) }), byBrowser),
     signedIn: area('session', {}, openSignedIn, bySession),
   };
 }

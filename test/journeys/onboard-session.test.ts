@@ -317,6 +317,25 @@ test('More than 120 forms a minute from one client are refused', async () => {
   }
 });
 
+test('A sign-in in a browser in which the wallet has signed in before › strangers at its address do not stop it', async () => {
+  const now = new Date();
+  const other = await startApp({ clock: { now: () => now } });
+  try {
+    const { account } = await makeOnboarded(other.ctx, (await makePartner(other.db)).test);
+    const { visitor, dashboard } = await signInMerchant(other.url, account);
+    const start = await visitor.send(dashboard, '/sign-out');
+    const stranger = startVisitor(other.url);
+    const send = () => stranger.send(start, '/wallet', { wallet_address: '0x1' });
+    for (let sent = 0; sent < 120; sent++) await send();
+    assert.equal((await send()).status, 429);
+    assert.equal((await stranger.send(start, '/wallet', { wallet_address: account.address })).status, 429);
+    const page = await visitor.send(start, '/wallet', { wallet_address: account.address });
+    assert.ok(isIn(await signOn(visitor, page, account)));
+  } finally {
+    await other.stop();
+  }
+});
+
 test('Forms of a signed-in merchant › strangers at its address use up none of them; more than 120 a minute are refused', async () => {
   const now = new Date();
   const other = await startApp({ clock: { now: () => now } });

@@ -54,6 +54,14 @@ async function member(ip: string) {
   return { email: user.email, visitor };
 }
 
+async function operator(ip: string) {
+  const { user, link } = await inviteOperator(app.ctx);
+  const visitor = from(ip);
+  await visitor.send(await acceptInvitation(visitor, link), '/admin/sign-out');
+  nextDay();
+  return { email: user.email, visitor };
+}
+
 test('A stranger who requests links for an address uses up none of its owner’s, who is on another network', async () => {
   const { email } = await member('192.0.2.1');
   assert.equal(await askTimes(8, '198.51.100.7', email), 5);
@@ -81,6 +89,21 @@ test('However many networks strangers ask from, a browser that has signed in bef
   assert.equal(await ask(visitor, email), 'enough', 'nor by it');
   const link = await mailedLink(email);
   assert.ok(isInside(await visitor.send(await visitor.open(link), new URL(link).pathname)));
+});
+
+test('However many forms others at the same address send, a browser that has signed in before gets its links', async () => {
+  for (const realm of ['/portal', '/admin']) {
+    const place = '203.0.113.77';
+    const { email, visitor } = realm === '/portal' ? await member(place) : await operator(place);
+    const page = await from(place).open(`${realm}/sign-in`);
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 11; sent++)
+      statuses.push((await from(place).send(page, '/sign-in', { email: 'nobody' })).status);
+    assert.deepEqual([statuses.at(-2), statuses.at(-1)], [400, 429]);
+    assert.equal((await from(place).send(page, '/sign-in', { email })).status, 429, 'a browser that nobody knows');
+    assert.equal(await ask(visitor, email, realm), 'sent');
+    assert.equal((await visitor.send(page, '/sign-in', { email: newEmail() })).status, 429, 'nor for another address');
+  }
 });
 
 test('Links that were requested before a flood still open in their browsers', async () => {

@@ -26,6 +26,7 @@ import { currentUser } from '../current-user.ts';
 import { sendOptions } from '../passkeys/pages.ts';
 import { askForPasskey, signInWithPasskey } from '../passkeys/sign-in.ts';
 import type { Realm } from '../realm.ts';
+import { emailFrom } from '../rules.ts';
 import { againPage, askPage, openPage, refusedPage, sentPage, signInTitle } from './page.ts';
 import { askForLink, type Entered, signInWithLink } from './sign-in.ts';
 
@@ -60,10 +61,12 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
       exposeHeadRoute: false,
       handler: async (request: Visit, reply) => run(request, reply, await placeOf(ctx, realm, request)),
     });
+  const byClient = (request: Visit) => clientSubject(request.ip);
   const post = (
     url: string,
     limit: AttemptLimit,
     run: (request: Visit, reply: FastifyReply, place: Place) => Promise<FastifyReply>,
+    senderOf = byClient,
   ) =>
     app.route({
       config,
@@ -71,7 +74,7 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
       url: realm.path + url,
       handler: async (request: Visit, reply) => {
         if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
-        if (!limit.take(clientSubject(request.ip), ctx.clock.now())) return sendTooMany(reply);
+        if (!limit.take(senderOf(request), ctx.clock.now())) return sendTooMany(reply);
         return run(request, reply, await placeOf(ctx, realm, request));
       },
     });
@@ -84,7 +87,13 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
   get('/sign-in/sent', async (request, reply, place) =>
     show(reply, realm, place, 200, sentPage(wordsFor(request), realm)),
   );
-  post('/sign-in', asks, (request, reply, place) => ask(ctx, realm, request, reply, place));
+  // A browser in which the user has signed in before is counted by itself: many strangers can share its address.
+  const byBrowser = (request: Visit) => {
+    const name = emailFrom(emailIn(request));
+    const known = name === null ? null : knownBrowser(ctx, request, { kind: realm.kind, name });
+    return known ?? byClient(request);
+  };
+  post('/sign-in', asks, (request, reply, place) => ask(ctx, realm, request, reply, place), byBrowser);
   get('/sign-in/passkey/options', async (request, reply) =>
     sendOptions(reply, await askForPasskey(ctx, { kind: realm.kind, host: hostIn(ctx, request) }, null)),
   );
@@ -111,6 +120,7 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
   });
 }
 
+const emailIn = ({ body }: Visit) => (typeof body?.email === 'string' ? body.email : '');
 const hostIn = (ctx: Context, request: Visit) => hostOwner(ctx.config, request.headers.host);
 
 /** The place of a visit; null if nobody can sign in here: operators sign in on the shared host only. */
@@ -143,8 +153,7 @@ async function ask(
   place: Place,
 ): Promise<FastifyReply> {
   const words = wordsFor(request);
-  const typed = request.body?.email;
-  const email = typeof typed === 'string' ? typed : '';
+  const email = emailIn(request);
   const { partner } = place;
   const asking = {
     email,
