@@ -8,7 +8,7 @@ import { revokeUserSession } from './user-session.ts';
 type SessionContext = Pick<Context, 'db' | 'clock' | 'config'>;
 
 /**
- * Ends a session of a merchant in another browser, and writes it to the audit log.
+ * Ends a session of a merchant, in this browser or another, and writes it to the audit log.
  *
  * @returns false if it is no valid session of that merchant
  */

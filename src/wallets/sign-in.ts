@@ -1,3 +1,4 @@
+import { withAudit } from '../audit/write.ts';
 import type { Client } from '../auth/client.ts';
 import { createMerchantSession } from '../auth/merchant-session.ts';
 import { scopeOfWallet } from '../auth/scope.ts';
@@ -105,6 +106,12 @@ export async function signInWithWallet(
   if (!holder) throw new MerchantRefusal('wallet_unknown');
   if (!(await useWalletMessage(ctx.db.sql, signed, ctx.clock.now()))) throw new MerchantRefusal('message_used');
   const walletAddress = signed.address;
-  const token = await createMerchantSession(ctx, { ...holder, walletAddress }, client, earlier);
+  const { scope, accountId } = holder;
+  const token = await withAudit(
+    ctx,
+    { kind: 'merchant', accountId, walletAddress, ...client },
+    (inner) => createMerchantSession(inner, { scope, accountId, walletAddress }, client, earlier),
+    () => ({ ...scope, action: 'session.started', object: { kind: 'merchant', id: accountId }, details: {} }),
+  );
   return { token, walletAddress };
 }

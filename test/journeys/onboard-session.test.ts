@@ -161,6 +161,29 @@ test('Each sign-in has its own token; a merchant sees its sessions and can end e
   assert.ok(isIn(await own.visitor.open('/dashboard')));
 });
 
+test('a merchant’s sign-in and sign-out › each in the audit log of its partner, with the browser and the session', async () => {
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
+  const { visitor } = await signInMerchant(app.url, merchant.account, { 'user-agent': 'Desk' });
+  const [session] = await app.db.sql`select id from sessions where account_id = ${merchant.id} and user_agent = 'Desk'`;
+  await visitor.send(await visitor.open('/dashboard'), '/dashboard/sign-out');
+  const entries = await app.db.sql`
+    select action, actor_kind, actor_name, test_mode, object_kind, object_id, user_agent from audit_log
+    where actor_id = ${merchant.id} and action like 'session.%' order by number`;
+  const by = {
+    actor_kind: 'merchant',
+    actor_name: merchant.account.address.toLowerCase(),
+    test_mode: true,
+    user_agent: 'Desk',
+  };
+  assert.deepEqual(
+    [...entries],
+    [
+      { action: 'session.started', ...by, object_kind: 'merchant', object_id: merchant.id },
+      { action: 'session.revoked', ...by, object_kind: 'session', object_id: session?.id },
+    ],
+  );
+});
+
 test('ending another merchant’s session → refused', async () => {
   const [one, two] = [await makeOnboarded(app.ctx, fixtures.test), await makeOnboarded(app.ctx, fixtures.live)];
   const victim = await signInMerchant(app.url, one.account);

@@ -1,4 +1,4 @@
-import { revokeMerchantSession } from '../../auth/merchant-session.ts';
+import { endMerchantSession } from '../../auth/end-session.ts';
 import { clearSessionCookie } from '../../auth/session-cookie.ts';
 import { offeredChains } from '../../chain/offered.ts';
 import type { Context } from '../../context.ts';
@@ -18,7 +18,7 @@ import { emptyState } from '../../web/table.ts';
 import { dashboardEventsPath } from '../live.ts';
 import { type MerchantPages, type MerchantVisit, signInPath } from '../route.ts';
 import { recoveryLine } from '../settings/recovery-line.ts';
-import { sendDashboard } from '../shell.ts';
+import { merchantActor, sendDashboard } from '../shell.ts';
 import { paymentTable } from './display-status.ts';
 import { figures } from './figures.ts';
 import { periodOf } from './period.ts';
@@ -31,8 +31,9 @@ const shownRequests = 8;
  */
 export function homePages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showHome(ctx, visit));
-  pages.form({ url: '/dashboard/sign-out' }, async ({ reply, session }) => {
-    await revokeMerchantSession(ctx, session.scope, session.accountId, session.id);
+  pages.form({ url: '/dashboard/sign-out' }, async (visit) => {
+    const { reply, session } = visit;
+    await endMerchantSession(ctx, merchantActor(visit), session.scope, session.accountId, session.id);
     clearSessionCookie(reply, ctx.config, 'merchant');
     return reply.redirect(signInPath, 303);
   });
