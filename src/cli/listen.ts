@@ -66,7 +66,7 @@ export async function listen(ctx: Context, scope: Scope, options: EventListenOpt
   });
   await once(server.listen(port, '127.0.0.1'), 'listening');
   try {
-    if ((await setUrl(ctx, commandLine, scope, url)) === null)
+    if ((await setUrl(ctx, commandLine, scope, url)).secret === null)
       throw new Error('No key in SECRET_KEYS decrypts the signing secret: run webhook rotate, then webhook activate.');
     options.note(`Listening for events at ${url}${earlier ? ` instead of ${earlier}` : ''}; stop with Ctrl-C.`);
     await stop.wait;

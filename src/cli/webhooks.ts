@@ -34,7 +34,7 @@ const set: Command = {
   summary: 'Sets where events go, and prints the signing secret: the existing one, or a new one.',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
-    const secret = await setUrl(ctx, commandLine, scope, option(args, 'url'));
+    const { secret } = await setUrl(ctx, commandLine, scope, option(args, 'url'));
     return secret === null ? { secret, advice: unreadable(args, scope) } : { secret };
   },
 };

@@ -49,29 +49,34 @@ export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint
 
 /**
  * Sets the URL. Keeps an existing secret, otherwise creates one. A disabled endpoint is enabled, and waiting events are
- * due at once.
+ * due at once. The URL that an enabled endpoint already has changes nothing: its events keep their times.
  *
- * @returns the active secret; null where no key decrypts it. It is not replaced here, because another node may have
- * its key
+ * @returns `secret`: the active one; null where no key decrypts it. It is not replaced here, because another node may
+ * have its key. `changed`: whether anything was
  * @throws UrlRefusal; Refusal `rate_limited` after ten updates in this minute
  */
-export async function setUrl(ctx: Context, actor: Actor, scope: Scope, url: string): Promise<string | null> {
+export async function setUrl(
+  ctx: Context,
+  actor: Actor,
+  scope: Scope,
+  url: string,
+): Promise<{ secret: string | null; changed: boolean }> {
   const fault = urlFault(outboundPolicy(ctx.config, scope.testMode), url);
   if (fault) throw new UrlRefusal(fault);
-  const secret = await withAudit(
+  const set = await withAudit(
     ctx,
     actor,
     async (inner) => {
       await countUpdate(inner.db, scope);
-      await moveUrl(inner, scope, new URL(url).href);
+      const changed = await moveUrl(inner, scope, new URL(url).href);
       const endpoint = await readEndpoint(inner, scope);
       if (!endpoint) throw new Error('the endpoint was not stored');
-      return endpoint.secret;
+      return { secret: endpoint.secret, changed };
     },
-    () => urlSet(scope, url),
+    ({ changed }) => (changed ? urlSet(scope, url) : null),
   );
-  await makeWaitingDue(ctx, scope);
-  return secret;
+  if (set.changed) await makeWaitingDue(ctx, scope);
+  return set;
 }
 
 /** How many events are made due at a time, and how many at most: later ones keep their time. */
@@ -111,22 +116,24 @@ export async function restoreUrl(
     actor,
     async (inner) => {
       const isOurs = (await readEndpoint(inner, scope))?.url === new URL(temporary).href;
-      if (isOurs) await moveUrl(inner, scope, earlier);
-      return isOurs;
+      return isOurs && moveUrl(inner, scope, earlier);
     },
-    (isOurs) => (isOurs ? urlSet(scope, earlier) : null),
+    (restored) => (restored ? urlSet(scope, earlier) : null),
   );
   if (isRestored) await makeWaitingDue(ctx, scope);
 }
 
-async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<void> {
-  await ctx.db.scoped(scope, async (tx) => {
+/** @returns false when the enabled endpoint has this URL already, and nothing changed */
+async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<boolean> {
+  const changed = await ctx.db.scoped(scope, async (tx) => {
     const endpoint = await store.lockEndpoint(tx, scope, encrypt(ctx.config.secretKeys, newSecret()));
-    if (endpoint.url === url && !endpoint.disabled_at) return;
+    if (endpoint.url === url && !endpoint.disabled_at) return false;
     await store.updateUrl(tx, scope, url);
     await store.updateFailuresReset(tx, scope);
+    return true;
   });
-  await clearDisabledAlarm(ctx.db, scope);
+  if (changed) await clearDisabledAlarm(ctx.db, scope);
+  return changed;
 }
 
 /**

@@ -235,7 +235,7 @@ describe('webhook commands', () => {
     test(`listen prints control characters of an event escaped${json ? ', and the same JSON' : ''}`, async () => {
       const { ctx } = deliveryContext(fixtures.db);
       const { test: scope } = await makePartner(fixtures.db);
-      const secret = String(await setUrl(ctx, theService, scope, 'http://127.0.0.1:9/mine'));
+      const secret = String((await setUrl(ctx, theService, scope, 'http://127.0.0.1:9/mine')).secret);
       const lines: string[] = [];
       const listening = listen(ctx, scope, { count: 1, json, print: (line) => lines.push(line), note: () => {} });
       await until(async () => (await readEndpoint(ctx, scope))?.url !== 'http://127.0.0.1:9/mine', 'it listens');

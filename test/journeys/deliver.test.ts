@@ -41,7 +41,7 @@ describe('delivering', () => {
   async function partnerWithReceiver(options: Parameters<typeof startReceiver>[0] = {}) {
     const receiver = await stage.receiver(options);
     const { partner, test: scope, live } = await makePartner(stage.db);
-    const secret = String(await setUrl(stage.ctx, theService, scope, receiver.url));
+    const secret = String((await setUrl(stage.ctx, theService, scope, receiver.url)).secret);
     return { receiver, scope, live, secret, partner };
   }
   const pass = () => stage.pass();
@@ -201,11 +201,23 @@ describe('delivering', () => {
     assert.equal((await deliveryRow(stage.db, id)).state, 'delivered');
   });
 
+  test('the URL set again unchanged → waiting events keep their times; set again while disabled → they are due', async () => {
+    const { scope, receiver } = await partnerWithReceiver();
+    const [id = ''] = await makeEvents(stage.db, scope);
+    await stage.db.sql`update webhook_deliveries set next_attempt_at = now() + interval '1 hour' where id = ${id}`;
+    assert.equal((await setUrl(stage.ctx, theService, scope, receiver.url)).changed, false);
+    assert.equal(await pass(), 0);
+    await stage.db.sql`
+      update webhook_endpoints set disabled_at = now(), disabled_reason = 'gone' where partner_id = ${scope.partnerId}`;
+    assert.equal((await setUrl(stage.ctx, theService, scope, receiver.url)).changed, true);
+    assert.equal(await pass(), 1);
+  });
+
   test('webhook endpoints of test and live mode → a URL and secret each; setting a URL keeps the secret', async () => {
     const { scope, live, secret, receiver } = await partnerWithReceiver();
-    const other = String(await setUrl(stage.ctx, theService, live, receiver.url.replace('/hook', '/live')));
+    const other = String((await setUrl(stage.ctx, theService, live, receiver.url.replace('/hook', '/live'))).secret);
     assert.notEqual(other, secret);
-    assert.equal(await setUrl(stage.ctx, theService, scope, `${receiver.url}/new`), secret);
+    assert.equal((await setUrl(stage.ctx, theService, scope, `${receiver.url}/new`)).secret, secret);
     await makeEvents(stage.db, live);
     await makeEvents(stage.db, scope);
     await pass();

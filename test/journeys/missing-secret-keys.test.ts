@@ -46,7 +46,7 @@ describe('nodes with different keys', () => {
   async function endpointOf(keys: SecretKey[], options: Parameters<typeof stage.receiver>[0] = {}) {
     const receiver = await stage.receiver(options);
     const { test: scope } = await makePartner(stage.db);
-    const secret = String(await setUrl(nodeWith(keys), theService, scope, receiver.url));
+    const secret = String((await setUrl(nodeWith(keys), theService, scope, receiver.url)).secret);
     return { receiver, scope, secret };
   }
 

@@ -88,6 +88,13 @@ test('a URL › the secret is shown with the first one only, and is the one that
   assert.deepEqual(JSON.parse(row?.details), { host: new URL(receiver.url).host });
 });
 
+test('a URL that is saved unchanged › the page says that nothing was changed, and the log has no entry', async () => {
+  const { partner, owner } = await newPartner();
+  await typeUrl(owner, receiver.url);
+  assert.match((await typeUrl(owner, receiver.url)).html, /Nothing was changed: this URL is already set/);
+  assert.deepEqual(await actions(partner.id), ['webhook.url_set']);
+});
+
 test('a URL that cannot be used › the page names the broken rule and keeps what was typed; http is refused in live mode', async () => {
   const { test: scope, live, owner } = await newPartner();
   const { webhooks } = portalTexts({ language: 'en' });

@@ -56,7 +56,8 @@ export function webhookPages(pages: PortalPages, ctx: Context): void {
     const url = call.typed('url');
     const before = await readEndpoint(ctx, scope);
     try {
-      const secret = await setUrl(ctx, call.actor, scope, url);
+      const { secret, changed } = await setUrl(ctx, call.actor, scope, url);
+      if (!changed) return call.done(path, 'url_unchanged');
       if (before || secret === null) return call.done(path, 'url_set');
       return await showWebhooks(ctx, call, { kind: 'secret', secret });
     } catch (error) {

@@ -340,6 +340,7 @@ export const de: PortalTexts<'de'> = {
         'Es wurde nichts gesendet: Die lokale Chain antwortet nicht. Starten Sie den Dienst neu und versuchen Sie es noch einmal.',
       repeated:
         'Es wurde kein zweites Geheimnis erstellt: Dieses Formular wurde schon gesendet. Ein Geheimnis wird nur einmal gezeigt; haben Sie es nicht kopiert, wechseln Sie es noch einmal.',
+      url_unchanged: 'Es wurde nichts geändert: Diese URL ist schon gesetzt.',
       no_url: 'Es wurde nichts geändert: Hinterlegen Sie zuerst eine URL.',
       nothing_pending: 'Es wurde nichts geändert: Es steht kein neues Geheimnis bereit.',
       other_pending:

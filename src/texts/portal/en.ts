@@ -315,6 +315,7 @@ export const en = {
       chain_down: 'Nothing was sent: the local chain does not respond. Restart the service, then try again.',
       repeated:
         'No second secret was created: this form was already submitted. A secret is shown only once. If you did not copy it, rotate again.',
+      url_unchanged: 'Nothing was changed: this URL is already set.',
       no_url: 'Nothing was changed: set a URL first.',
       nothing_pending: 'Nothing was changed: there is no pending secret.',
       other_pending:

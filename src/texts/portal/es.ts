@@ -354,6 +354,7 @@ export const es: PortalTexts<'es'> = {
       chain_down: 'No se envió nada: la cadena local no responde. Reinicie el servicio e inténtelo de nuevo.',
       repeated:
         'No se creó un segundo secreto: este formulario ya se había enviado. Un secreto se muestra una sola vez. Si no lo copió, renuévelo otra vez.',
+      url_unchanged: 'No se cambió nada: esta URL ya está configurada.',
       no_url: 'No se cambió nada: indique primero una URL.',
       nothing_pending: 'No se cambió nada: no hay ningún secreto pendiente.',
       other_pending:

@@ -359,6 +359,7 @@ export const fr: PortalTexts<'fr'> = {
       chain_down: 'Rien n’a été envoyé : la chaîne locale ne répond pas. Redémarrez le service, puis réessayez.',
       repeated:
         'Aucun second secret n’a été créé : ce formulaire a déjà été envoyé. Un secret n’est affiché qu’une fois. Si vous ne l’avez pas copié, renouvelez-le encore.',
+      url_unchanged: 'Rien n’a été modifié : cette URL est déjà définie.',
       no_url: 'Rien n’a été modifié : définissez d’abord une URL.',
       nothing_pending: 'Rien n’a été modifié : il n’y a pas de secret en attente.',
       other_pending:

@@ -353,6 +353,7 @@ export const pt: PortalTexts<'pt'> = {
       chain_down: 'Nada foi enviado: a rede local não responde. Reinicie o serviço e tente de novo.',
       repeated:
         'Nenhum segundo segredo foi criado: este formulário já tinha sido enviado. Um segredo é mostrado uma única vez. Se não o copiou, troque-o de novo.',
+      url_unchanged: 'Nada foi alterado: esta URL já está definida.',
       no_url: 'Nada foi alterado: defina primeiro uma URL.',
       nothing_pending: 'Nada foi alterado: não há segredo pendente.',
       other_pending:
