@@ -9,7 +9,7 @@ export const errors = {
     'The body must be one JSON object in UTF-8 of at most 32 levels, without duplicate keys, NUL or lone surrogates.',
   ],
   invalid_request: [400, 'Some fields are invalid; see details.'],
-  invalid_idempotency_key: [400, 'idempotency_key must be 32 to 64 characters of base64url or hex.'],
+  invalid_idempotency_key: [400, 'idempotency_key must be 32 to 64 of the characters A-Z, a-z, 0-9, - and _.'],
   customer_name_required: [400, 'customer_name is required when payment_mode is invoice, and must not be blank.'],
   currency_mismatch: [400, 'fiat_currency_code is not the currency of this merchant.'],
   expiry_not_allowed: [400, 'expiry_minutes is not one of the values allowed for this partner.'],

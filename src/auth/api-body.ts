@@ -15,6 +15,8 @@ export type ApiBody =
   | { fault: null; value: Record<string, unknown>; keyOrder: Map<string, string[]> };
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+/** The right type, but with other parameters. */
+const otherParameters = /^application\/json\s*;/i;
 
 /**
  * Receives bodies for the API's endpoints. It parses nothing and refuses nothing, so the endpoint decides the order of
@@ -60,12 +62,20 @@ const compressedText = 'The body is compressed, as its header Content-Encoding s
 /** Not every value: some clients put a character set into `Content-Encoding`, and compress nothing. */
 const compressions = /^\s*(x-)?(gzip|deflate|compress|br|zstd)\b/i;
 
+function mediaTypeFault(contentType: string | undefined): string | undefined {
+  if (!contentType) return 'The header Content-Type is missing; send Content-Type: application/json.';
+  return otherParameters.test(contentType)
+    ? 'Content-Type: application/json may have no parameter but charset=utf-8; leave out the others.'
+    : undefined;
+}
+
 /** Parses a body. 128 KiB can block the event loop for 25 ms, so large bodies are parsed only for existing keys. */
 export function judgeBody(unread: UnreadBody | undefined): ApiBody {
   if (unread === 'body_too_large') return { fault: unread };
   if (unread === undefined) return { fault: 'invalid_json', message: jsonFaults.empty };
   const { bytes, contentType, contentEncoding } = unread;
-  if (bytes.length > 0 && !jsonType.test(contentType ?? '')) return { fault: 'unsupported_media_type' };
+  if (bytes.length > 0 && !jsonType.test(contentType ?? ''))
+    return { fault: 'unsupported_media_type', message: mediaTypeFault(contentType) };
   const parsed = readStrictJson(bytes);
   if (typeof parsed === 'string') {
     const isCompressed = (parsed === 'no_utf8' || parsed === 'no_json') && compressions.test(contentEncoding ?? '');

@@ -23,7 +23,7 @@ const advice: Record<Exclude<ErrorCode, 'malformed_text'>, string> = {
   malformed_http: 'Send the call with an HTTP library.',
   invalid_json: 'Send one complete JSON object as the body.',
   invalid_request: 'Read `details`: it lists every invalid field with a message.',
-  invalid_idempotency_key: 'Use a key of 32 to 64 characters.',
+  invalid_idempotency_key: 'Use a key of 32 to 64 of the characters A-Z, a-z, 0-9, - and _.',
   customer_name_required: 'Send `customer_name`.',
   currency_mismatch:
     'Give the amount in `expected_fiat_code`. Do not just change the code: 1250 is 12.50 euros, but 1,250 yen.',
@@ -41,7 +41,7 @@ const advice: Record<Exclude<ErrorCode, 'malformed_text'>, string> = {
   cannot_cancel: 'Read `request` in the response.',
   wallet_address_conflict: 'Use another wallet: a wallet belongs to one merchant only.',
   body_too_large: 'Shorten `memo` and `metadata`.',
-  unsupported_media_type: 'Send `Content-Type: application/json`.',
+  unsupported_media_type: 'Send `Content-Type: application/json`, with no parameter or with `charset=utf-8`.',
   rate_limited: 'Wait 60 seconds, then back off.',
   headers_too_large: 'Shorten the URL and the headers: together they may have 16 KiB.',
   internal_error: 'Retry with the same `idempotency_key`; tell us the `x-request-id`.',
@@ -104,7 +104,7 @@ ${inAllLanguages((language) => createSnippet(language, values))}
 
 # Idempotency
 
-Send an \`idempotency_key\` of 32 to 64 characters (base64url or hex, so a UUID will do) in the body of every create, and send
+Send an \`idempotency_key\` of 32 to 64 of the characters A-Z, a-z, 0-9, - and _ (so a UUID will do) in the body of every create, and send
 the same key when you retry. It is a field: a header \`Idempotency-Key\` is not read, and neither are fields that this document
 does not name.
 The same key for the same merchant returns the request it created, in its current state, with \`idempotent_replay: true\`.

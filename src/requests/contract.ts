@@ -64,7 +64,9 @@ export const CreateRequest = Type.Object(
     fiat_currency_code: Type.Optional(CurrencyCode),
     memo: Type.Optional(text(textLimits.memo, 'A note shown to the customer on the pay page.', ['Table 4'])),
     idempotency_key: Type.Optional(
-      Type.String({ description: '32 to 64 characters of base64url or hex; the same key returns the same request.' }),
+      Type.String({
+        description: '32 to 64 of the characters A-Z, a-z, 0-9, - and _. The same key returns the same request.',
+      }),
     ),
     metadata: Type.Optional(Metadata),
     payment_mode: Type.Optional(

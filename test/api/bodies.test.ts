@@ -204,6 +204,16 @@ for (const { name, path } of posting) {
   });
 }
 
+test('Content-Type › its message says what is wrong: the header is missing, a parameter is not allowed, or the type is another', async () => {
+  const said = async (type: string | null) =>
+    (await one.test.api.call('POST', '/api/v1/accounts', { raw: '{}', headers: { 'content-type': type } })).json
+      .message;
+  for (const type of [null, '']) assert.match(await said(type), /Content-Type is missing/);
+  for (const type of ['application/json; charset=latin1', 'Application/JSON;profile=x', 'application/json;'])
+    assert.match(await said(type), /may have no parameter but charset=utf-8/, type);
+  assert.match(await said('text/json'), /^Send the body as JSON/);
+});
+
 test('Routes › unknown address → 404 not_found, with and without a key, whatever the method', async () => {
   const paths = ['/api/', '/api/v1', '/api/v1/', '/api/v2/requests', '/api/v1/nothing', '/api/v1/requests/a/b/c'];
   paths.push('/api/v1//requests', '/api/v1/Requests', '/api/v1/requests/create/');
