@@ -30,6 +30,8 @@ function short(ms: number): string {
   return ms < hourMs ? `${ms / minuteMs} min` : `${ms / hourMs} h`;
 }
 
+const waits = `${schedule.slice(1, -1).map(short).join(', ')} and ${short(schedule.at(-1) ?? 0)}`;
+
 /** Sentences of documents with a figure of a rule, as they have to be. */
 const sentences: [file: string, sentence: string][] = [
   [guide, `A payment up to ${graceMs / minuteMs} minutes late still counts.`],
@@ -40,10 +42,8 @@ const sentences: [file: string, sentence: string][] = [
   [guide, `after ${activateAfterMs / hourMs} hours it becomes active by itself`],
   [guide, `anything else is retried for about ${sumHours} hours`],
   [guide, `nothing succeeds for ${disableAfterMs / hourMs} hours, it is disabled`],
-  [
-    'docs/webhooks.md',
-    `retried after ${schedule.slice(1, -1).map(short).join(', ')} and ${short(schedule.at(-1) ?? 0)}, each`,
-  ],
+  [guide, `retried for about ${sumHours} hours: after ${waits}, each`],
+  ['docs/webhooks.md', `retried after ${waits}, each`],
   ['docs/webhooks.md', `has not succeeded for ${disableAfterMs / hourMs} hours`],
   ['docs/operating.md', `after ${disableAfterMs / hourMs} hours without success`],
   ['docs/operating.md', `Attempts of one event end after about ${sumHours} hours`],

@@ -25,19 +25,35 @@ const proofVerified = {
     'timestamp',
   ],
   properties: {
-    event: { type: 'string', const: 'payment.proof_verified' },
+    event: { type: 'string', const: 'payment.proof_verified', description: 'The kind of event.' },
     delivery_id: {
       type: 'string',
       format: 'uuid',
       description: 'The same in every delivery attempt; equal to x-service-delivery.',
     },
-    request_id: { type: 'string', format: 'uuid' },
-    account_id: { type: 'string', format: 'uuid' },
-    proof_status: { type: 'string', const: 'verified' },
-    tx_hash: { type: 'string' },
-    payer_address: { type: 'string', description: 'EVM address' },
-    metadata: { type: 'object', additionalProperties: { type: 'string' } },
-    timestamp: { type: 'string', format: 'date-time', description: 'When the event was created.' },
+    request_id: { type: 'string', format: 'uuid', description: 'The request that was paid.' },
+    account_id: { type: 'string', format: 'uuid', description: 'The merchant that was paid.' },
+    proof_status: { type: 'string', const: 'verified', description: 'The same as in the request.' },
+    tx_hash: {
+      type: 'string',
+      description: 'The transaction that paid or, if there were several, that completed the sum.',
+    },
+    payer_address: {
+      type: 'string',
+      description:
+        'The sender of that payment: an EVM address in lower case. An exchange pays from its own; 0x and 40 zeros if the ' +
+        'tokens were minted.',
+    },
+    metadata: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'The metadata of the request; {} if it has none.',
+    },
+    timestamp: {
+      type: 'string',
+      format: 'date-time',
+      description: 'When the event was created: ISO 8601 in UTC with milliseconds. The same in every delivery attempt.',
+    },
   },
 };
 

@@ -104,9 +104,9 @@ ${inAllLanguages((language) => createSnippet(language, values))}
 
 # Idempotency
 
-Send an \`idempotency_key\` of 32 to 64 of the characters A-Z, a-z, 0-9, - and _ (so a UUID will do) in the body of every create, and send
-the same key when you retry. It is a field: a header \`Idempotency-Key\` is not read, and neither are fields that this document
-does not name.
+Send an \`idempotency_key\` of 32 to 64 of the characters A-Z, a-z, 0-9, - and _ (so a UUID will do) in the body of every
+create, and send the same key when you retry. It is a field: a header \`Idempotency-Key\` is not read, and neither are fields
+that this document does not name. A key does not expire.
 The same key for the same merchant returns the request it created, in its current state, with \`idempotent_replay: true\`.
 The other fields of a repeated call are ignored. So take a new key to request an order's money again, for instance after its
 first request expired.
@@ -138,7 +138,7 @@ can be told apart. So take it from the response; do not compute it.
 | \`status\` | meaning |
 | --- | --- |
 | \`requested\` | Created; the pay page has not been opened. It can be cancelled only in this state. |
-| \`opened\` | A customer has opened the pay page. |
+| \`opened\` | A customer has opened the pay page. Link previews in chats do not count. |
 | \`expired\` | \`expires_at\` has passed without payment. A payment up to 30 minutes late still counts. |
 | \`voided\` | Cancelled. |
 
@@ -156,11 +156,14 @@ Hand over the goods when \`proof_status\` is \`verified\`, whatever \`status\` s
   like any other, with the plan’s metadata: expect requests in the list, and events, that your program did not create. A failed
   charge sends no event.
 - **Too little was paid.** \`proof_status\` stays \`none\`, and the pay page asks for the rest. The event is sent once the sum
-  suffices; \`tx_hash\` is the payment that completed it.
+  suffices; \`tx_hash\` is the payment that completed it. If the request expires or is cancelled first, the merchant can refund
+  what arrived.
 - **Too much was paid.** The request is \`verified\`. The merchant sees the excess and can refund it.
 - **Paid more than 30 minutes late, twice, or after a cancellation.** The request does not change and no event is sent. The
   portal lists the payment under **Unmatched payments**, and the merchant refunds it or, where the request is not paid yet,
   attaches it.
+- **Paid with another token, or on a network that the pay page does not offer.** The request does not change and no event is
+  sent. Given the hash of the transaction, the pay page says what was found.
 - **Programs that pay.** A pay link that is requested with \`Accept: application/json\` answers in the x402 protocol, so an agent
   can pay it without a browser. For you it is a request like any other.
 - **Refunds.** The merchant refunds from its own wallet, in its dashboard. The request stays \`verified\`, and no event is sent;
@@ -195,7 +198,7 @@ A call that has arrived is answered within 10 seconds, if need be with 503 \`una
 give up. Then retry: with the same \`idempotency_key\`, nothing is created twice.
 
 A body has at most 128 KiB, and is not compressed. Lengths of texts are counted in Unicode code points. An optional field that is
-\`null\` counts as left out.
+\`null\` counts as left out. A webhook’s URL and secret can be changed ten times a minute, both modes together.
 
 # Errors
 
@@ -218,9 +221,11 @@ carries the headers \`Deprecation\` and \`Sunset\` for at least twelve months be
 
 When a payment is verified, \`payment.proof_verified\` is sent to your URL: at least once, in no guaranteed order, and always
 with the same body and \`delivery_id\`. Ignore a \`delivery_id\` that you have processed. Answer 2xx within 8 seconds; anything
-else is retried for about 76 hours. Nothing is sent about an expired, cancelled or failed request.
+else is retried for about 76 hours: after 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, each ±20 %.
+Nothing is sent about an expired, cancelled or failed request.
 
-Redirects are not followed. \`Retry-After\` makes a wait up to twice as long. If your endpoint answers 410, or nothing succeeds
+Redirects are not followed. \`Retry-After\` makes a wait up to twice as long. After ten failures in a row, only one event at a
+time is sent, until one succeeds. If your endpoint answers 410, or nothing succeeds
 for 120 hours, it is disabled: events wait until you enable it in the portal under **Webhooks**. There you also see why an
 attempt failed, and can resend events.
 

@@ -25,7 +25,11 @@ export function completeDocument<T extends object>(generated: T): T {
   withReferences(ErrorBody, found);
   // The shape of errors is defined in `lib`, which cannot refer to the shape of a request.
   const fields = (found.Error as { properties?: Json } | undefined)?.properties;
-  if (fields) fields.request = { $ref: '#/components/schemas/PaymentRequest', description: 'With cannot_cancel.' };
+  if (fields)
+    fields.request = {
+      $ref: '#/components/schemas/PaymentRequest',
+      description: 'With cannot_cancel: the request as it is.',
+    };
   named.components.schemas = Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
   for (const operations of Object.values(named.paths))
     for (const operation of Object.values(operations)) describe(operation, (held?.example ?? {}) as object);
@@ -48,7 +52,11 @@ function withReferences(value: unknown, found: Json): unknown {
       key === 'description' && typeof part === 'string' ? asDescription(part) : withReferences(part, found),
     ]),
   );
-  const { title, type } = copy;
+  const { title, type, purpose } = copy;
+  if (typeof purpose === 'string') {
+    copy.description = `${purpose} ${copy.description}`;
+    delete copy.purpose;
+  }
   if (typeof title !== 'string' || typeof type !== 'string') return copy;
   // The generator also puts a body's examples beside its schema, so the component does not need them.
   const { examples: _, ...schema } = copy;

@@ -17,7 +17,7 @@ export const CurrencyCode = Type.String({
 
 export const Timestamp = Type.String({
   format: 'date-time',
-  description: 'ISO 8601 in UTC with milliseconds',
+  description: 'ISO 8601 in UTC with milliseconds.',
   examples: ['2026-01-31T09:30:00.000Z'],
 });
 
@@ -32,27 +32,61 @@ export const text = (maxLength: number, description: string, examples: string[] 
 export const oneOf = <T extends string>(words: T[], description?: string) =>
   Type.Enum(words, { type: 'string', ...(description !== undefined && { description }) });
 
+/**
+ * A shared shape with what its value is in this field. The document says that before the shape's own description, which
+ * is a rule that errors repeat.
+ */
+export const meant = <T extends object>(type: T, purpose: string): T =>
+  Object.defineProperties(
+    {},
+    { ...Object.getOwnPropertyDescriptors(type), purpose: { value: purpose, enumerable: true } },
+  ) as T;
+
+/** The fields that every list has beside its items. */
+export const listFields = {
+  has_more: Type.Boolean({ description: 'Whether another page follows. It begins at offset + limit.' }),
+  limit: Type.Integer({ description: 'The limit of this page: that of the call, or 50.' }),
+  offset: Type.Integer({ description: 'The offset of this page: that of the call, or 0.' }),
+};
+
+export const Ok = Type.Literal(true, { description: 'True: the call succeeded.' });
+export const IdempotentReplay = Type.Optional(
+  Type.Literal(true, { description: 'Only in the response to a repeated create, and then true.' }),
+);
+/** The mode of what a response is about. */
+export const TestMode = Type.Boolean({ description: 'True for test data, false for live data.' });
+
 /** A link that this service answers. */
 export const link = (description: string) => Type.String({ format: 'uri', description });
 
-/** A value that is null when absent. */
-export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =>
-  Type.Union([type, Type.Null()]);
+/** @param description says when the value is null */
+export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T, description: string) =>
+  Type.Union([type, Type.Null()], { description });
 
 /** The body of every error. */
 export const ErrorBody = Type.Object(
   {
-    ok: Type.Literal(false),
+    ok: Type.Literal(false, { description: 'False: the call failed.' }),
     error: Type.String({ description: 'An error code for programs.', examples: ['not_found'] }),
     message: Type.String({ description: 'One sentence for humans.' }),
     details: Type.Optional(
-      Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), {
-        description: 'With invalid_request: every invalid field.',
-      }),
+      Type.Array(
+        Type.Object({
+          field: Type.String({ description: 'The field or parameter, such as metadata.order.' }),
+          message: Type.String({ description: 'What is wrong with it, to follow its name in a sentence.' }),
+        }),
+        { description: 'With invalid_request: every invalid field.' },
+      ),
     ),
-    expected_fiat_code: Type.Optional(Type.String({ description: 'With currency_mismatch.' })),
-    allowed_expiry_minutes: Type.Optional(Type.Array(Type.Integer(), { description: 'With expiry_not_allowed.' })),
-    required_scope: Type.Optional(Type.String({ description: 'With insufficient_scope.' })),
+    expected_fiat_code: Type.Optional(
+      Type.String({ description: 'With currency_mismatch: the merchant’s currency, an ISO 4217 code.' }),
+    ),
+    allowed_expiry_minutes: Type.Optional(
+      Type.Array(Type.Integer(), { description: 'With expiry_not_allowed: the values allowed for the partner.' }),
+    ),
+    required_scope: Type.Optional(
+      Type.String({ description: 'With insufficient_scope: the scope that the key lacks.' }),
+    ),
   },
   {
     title: 'Error',

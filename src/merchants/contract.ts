@@ -1,9 +1,28 @@
 import { Type } from 'typebox';
-import { CurrencyCode, Limit, link, nullable, Offset, oneOf, Timestamp, text, Uuid } from '../lib/contract.ts';
+import {
+  CurrencyCode,
+  IdempotentReplay,
+  Limit,
+  link,
+  listFields,
+  meant,
+  nullable,
+  Offset,
+  Ok,
+  oneOf,
+  TestMode,
+  Timestamp,
+  text,
+  Uuid,
+} from '../lib/contract.ts';
 import { detailLimits, furtherLimits } from './details.ts';
 
-const AppMode = oneOf(['personal', 'business']);
-const OnboardingStatus = oneOf(['complete', 'incomplete']);
+const OnboardingStatus = oneOf(
+  ['complete', 'incomplete'],
+  'Complete once the merchant has signed in with its wallet and accepted the terms. Only then can requests be created.',
+);
+/** A detail that the partner gives at create, and the merchant can change. */
+const detail = () => nullable(Type.String(), 'As given by you or by the merchant; null if by nobody.');
 
 const merchantExample = {
   ok: true,
@@ -31,12 +50,15 @@ const merchantExample = {
 export const CreateMerchant = Type.Object(
   {
     email: Type.Optional(
-      Type.String({
-        maxLength: 254,
-        pattern: '^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$',
-        description: 'must be an e-mail address of at most 254 characters',
-        examples: ['ada@example.com'],
-      }),
+      meant(
+        Type.String({
+          maxLength: 254,
+          pattern: '^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$',
+          description: 'must be an e-mail address of at most 254 characters',
+          examples: ['ada@example.com'],
+        }),
+        'Onboarding asks for a code that is sent there.',
+      ),
     ),
     display_name: Type.Optional(text(detailLimits.display_name, 'Shown in the dashboard header.')),
     business_name: Type.Optional(
@@ -53,14 +75,19 @@ export const CreateMerchant = Type.Object(
     website: Type.Optional(text(detailLimits.website, 'The shop’s website.')),
     instagram: Type.Optional(text(furtherLimits.instagram, 'The shop’s Instagram name.')),
     industry: Type.Optional(text(furtherLimits.industry, 'Your own label.')),
-    display_currency: Type.Optional(CurrencyCode),
+    display_currency: Type.Optional(
+      meant(CurrencyCode, 'The currency of its requests; the partner’s if it is left out.'),
+    ),
     app_mode: Type.Optional(oneOf(['personal', 'business'], 'personal if it is left out.')),
     wallet_address: Type.Optional(
-      Type.String({
-        pattern: '^0x[0-9a-fA-F]{40}$',
-        description: 'must be an EVM address: 0x and 40 hexadecimal digits',
-        examples: ['0x52908400098527886e0f7030069857d2e4169ee7'],
-      }),
+      meant(
+        Type.String({
+          pattern: '^0x[0-9a-fA-F]{40}$',
+          description: 'must be an EVM address: 0x and 40 hexadecimal digits',
+          examples: ['0x52908400098527886e0f7030069857d2e4169ee7'],
+        }),
+        'The wallet with which the merchant must sign in to finish onboarding; any of its own if it is left out.',
+      ),
     ),
   },
   {
@@ -71,46 +98,52 @@ export const CreateMerchant = Type.Object(
 
 export const MerchantObject = Type.Object(
   {
-    ok: Type.Literal(true),
-    account_id: Uuid,
-    email: nullable(Type.String()),
-    display_name: nullable(Type.String()),
-    business_name: nullable(Type.String()),
-    country: nullable(Type.String()),
-    phone: nullable(Type.String()),
-    website: nullable(Type.String()),
-    instagram: nullable(Type.String()),
-    industry: nullable(Type.String()),
-    app_mode: AppMode,
+    ok: Ok,
+    account_id: meant(Uuid, 'Identifies the merchant in requests.'),
+    email: detail(),
+    display_name: detail(),
+    business_name: detail(),
+    country: detail(),
+    phone: detail(),
+    website: detail(),
+    instagram: detail(),
+    industry: detail(),
+    app_mode: oneOf(['personal', 'business'], 'As given, or personal.'),
     onboarding_status: OnboardingStatus,
-    wallet_address: nullable(Type.String()),
-    display_currency: nullable(CurrencyCode),
-    home_portal: Type.String({ description: 'The partner’s slug.' }),
-    disabled: Type.Boolean(),
-    created_at: Timestamp,
-    test_mode: Type.Boolean(),
-    onboarding_url: nullable(
-      link('Where the merchant finishes onboarding, valid for seven days from this response; null when complete.'),
+    wallet_address: nullable(
+      Type.String(),
+      'Where payments go, in lower case; null until one is known. Before onboarding is complete, nobody has signed with it.',
     ),
-    idempotent_replay: Type.Optional(Type.Literal(true)),
+    display_currency: nullable(CurrencyCode, 'The currency of the merchant’s requests.'),
+    home_portal: Type.String({ description: 'The partner’s slug.' }),
+    disabled: Type.Boolean({
+      description: 'Whether the partner or the operator has disabled the merchant. Then no requests can be created.',
+    }),
+    created_at: meant(Timestamp, 'When the merchant was created.'),
+    test_mode: TestMode,
+    onboarding_url: nullable(
+      link('Send the merchant there.'),
+      'Where the merchant finishes onboarding, valid for seven days from this response; null when complete.',
+    ),
+    idempotent_replay: IdempotentReplay,
   },
   { title: 'Merchant', examples: [merchantExample] },
 );
 
 export const MerchantQuery = Type.Object({
   onboarding_status: Type.Optional(OnboardingStatus),
-  disabled: Type.Optional(Type.Boolean()),
+  disabled: Type.Optional(
+    Type.Boolean({ description: 'Only merchants that are disabled, or only those that are not.' }),
+  ),
   limit: Type.Optional(Limit),
   offset: Type.Optional(Offset),
 });
 
 export const MerchantList = Type.Object(
   {
-    ok: Type.Literal(true),
-    merchants: Type.Array(MerchantObject),
-    has_more: Type.Boolean(),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
+    ok: Ok,
+    merchants: Type.Array(MerchantObject, { description: 'Sorted by created_at, oldest first.' }),
+    ...listFields,
   },
   {
     title: 'MerchantList',

@@ -1,9 +1,27 @@
 import { Type } from 'typebox';
-import { CurrencyCode, Limit, link, nullable, Offset, oneOf, Timestamp, text, Uuid } from '../lib/contract.ts';
+import {
+  CurrencyCode,
+  IdempotentReplay,
+  Limit,
+  link,
+  listFields,
+  meant,
+  nullable,
+  Offset,
+  Ok,
+  oneOf,
+  TestMode,
+  Timestamp,
+  text,
+  Uuid,
+} from '../lib/contract.ts';
 import { invoiceExpiryMinutes, maxFiatInt, metadataLimits, textLimits } from './rules.ts';
 
-const Status = oneOf(['requested', 'opened', 'expired', 'voided']);
-const ProofStatus = oneOf(['none', 'attached', 'verified']);
+const Status = oneOf(['requested', 'opened', 'expired', 'voided'], 'The state of the link, whether paid or not.');
+const ProofStatus = oneOf(
+  ['none', 'attached', 'verified'],
+  'The state of the payment. Paid means verified, whatever status says.',
+);
 
 // Not `Type.Record`: its pattern for keys matches no line break, so the value of such a key would not be checked.
 const Metadata = Type.Unsafe<Record<string, string>>({
@@ -54,14 +72,16 @@ const requestExample = {
 /** `POST /api/v1/requests/create` */
 export const CreateRequest = Type.Object(
   {
-    account_id: Uuid,
+    account_id: meant(Uuid, 'The merchant who is paid.'),
     fiat_amount_int: Type.Integer({
       minimum: 1,
       maximum: maxFiatInt,
       description: 'Minor units of the merchant’s currency (ISO 4217): cents for EUR, whole yen for JPY.',
       examples: [1250],
     }),
-    fiat_currency_code: Type.Optional(CurrencyCode),
+    fiat_currency_code: Type.Optional(
+      meant(CurrencyCode, 'The currency that you expect the merchant to have; it selects none.'),
+    ),
     memo: Type.Optional(text(textLimits.memo, 'A note shown to the customer on the pay page.', ['Table 4'])),
     idempotency_key: Type.Optional(
       Type.String({
@@ -97,38 +117,45 @@ export const CreateRequest = Type.Object(
 
 export const RequestObject = Type.Object(
   {
-    ok: Type.Literal(true),
+    ok: Ok,
     request_id: Uuid,
     status: Status,
     proof_status: ProofStatus,
     pay_page_url: link('Give this link to the customer.'),
-    expires_at: Timestamp,
-    created_at: Timestamp,
-    proof_verified_at: nullable(Timestamp),
-    tx_hash: nullable(Type.String()),
+    expires_at: meant(Timestamp, 'When the request expires if it is not paid.'),
+    created_at: meant(Timestamp, 'When the request was created, later than all of the partner’s before it.'),
+    proof_verified_at: nullable(Timestamp, 'When the payment was verified; null until then.'),
+    tx_hash: nullable(
+      Type.String(),
+      'The transaction that paid or, if there were several, that completed the sum; null until the payment is verified.',
+    ),
     amount: Type.Object(
       {
-        fiat_int: Type.Integer({ description: 'Minor units.' }),
-        fiat_code: CurrencyCode,
-        usdc_micro: Type.String({ description: 'Micro units of the stablecoin.', examples: ['13586957'] }),
+        fiat_int: Type.Integer({ description: 'Minor units of fiat_code, as requested.' }),
+        fiat_code: meant(CurrencyCode, 'The merchant’s currency when the request was created.'),
+        usdc_micro: Type.String({
+          description:
+            'What the customer pays: a whole number of millionths of a US dollar stablecoin. It never changes.',
+          examples: ['13586957'],
+        }),
       },
-      { title: 'Amount' },
+      { title: 'Amount', description: 'What is asked for. It does not say what has arrived.' },
     ),
-    account_id: Uuid,
+    account_id: meant(Uuid, 'The merchant who is paid.'),
     metadata: Metadata,
-    test_mode: Type.Boolean(),
-    memo: nullable(Type.String()),
-    payment_mode: oneOf(['pos', 'invoice']),
-    customer_name: nullable(Type.String()),
-    customer_email: nullable(Type.String()),
-    customer_phone: nullable(Type.String()),
+    test_mode: TestMode,
+    memo: nullable(Type.String(), 'Null if none was given, or after the customer’s data was erased.'),
+    payment_mode: oneOf(['pos', 'invoice'], 'As given, or pos. The charges of plans are invoices.'),
+    customer_name: nullable(Type.String(), 'Null if none was given, or after the customer’s data was erased.'),
+    customer_email: nullable(Type.String(), 'Null if none was given, or after the customer’s data was erased.'),
+    customer_phone: nullable(Type.String(), 'Null if none was given, or after the customer’s data was erased.'),
     asset_id: Type.String({
       description: 'CAIP-19: the asset paid with or, before payment, the first one offered.',
       examples: ['eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'],
     }),
     fiat_amount: Type.Integer({ description: 'Same as amount.fiat_int, for clients that use the quickstart shape.' }),
     fiat_currency: Type.String({ description: 'Same as amount.fiat_code, in lower case.' }),
-    idempotent_replay: Type.Optional(Type.Literal(true)),
+    idempotent_replay: IdempotentReplay,
   },
   { title: 'PaymentRequest', examples: [requestExample] },
 );
@@ -139,7 +166,7 @@ const instantForms =
 export const RequestQuery = Type.Object({
   status: Type.Optional(Status),
   proof_status: Type.Optional(ProofStatus),
-  account_id: Type.Optional(Uuid),
+  account_id: Type.Optional(meant(Uuid, 'Only requests of this merchant.')),
   since: Type.Optional(Type.String({ description: `Only requests with created_at at or after ${instantForms}` })),
   until: Type.Optional(Type.String({ description: `Only requests with created_at before ${instantForms}` })),
   limit: Type.Optional(Limit),
@@ -148,11 +175,9 @@ export const RequestQuery = Type.Object({
 
 export const RequestList = Type.Object(
   {
-    ok: Type.Literal(true),
-    requests: Type.Array(RequestObject),
-    has_more: Type.Boolean(),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
+    ok: Ok,
+    requests: Type.Array(RequestObject, { description: 'Sorted by created_at, oldest first.' }),
+    ...listFields,
   },
   {
     title: 'PaymentRequestList',

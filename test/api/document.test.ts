@@ -60,6 +60,46 @@ test('GET /openapi.json › a description says what a value is, not how an error
   );
 });
 
+/** Each field in a schema and its parts, with where it is. */
+function* fieldsOf(schema: Field, where: string): Generator<[string, Field]> {
+  for (const part of schema.anyOf ?? []) yield* fieldsOf(part, where);
+  if (schema.items) yield* fieldsOf(schema.items, where);
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    yield [`${where}.${name}`, field];
+    yield* fieldsOf(field, `${where}.${name}`);
+  }
+}
+type Field = {
+  description?: string;
+  $ref?: string;
+  type?: string;
+  anyOf?: Field[];
+  items?: Field;
+  properties?: Record<string, Field>;
+};
+
+test('GET /openapi.json › every field, parameter and header says what it is, and one that can be null says when', () => {
+  const { schemas } = (served as unknown as { components: { schemas: Record<string, Field> } }).components;
+  const descriptionOf = ({ description, $ref = '' }: Field) =>
+    description ?? schemas[$ref.split('/').at(-1) ?? '']?.description ?? '';
+  const fields = Object.entries(schemas).flatMap(([name, schema]) => [...fieldsOf(schema, name)]);
+  assert.ok(fields.length > 80, `${fields.length}`);
+  const lists = operations().flatMap((operation) => (operation as { parameters?: object[] }).parameters ?? []);
+  const parameters = [...lists, ...(document.webhooks as Webhooks)['payment.proof_verified'].post.parameters];
+  for (const parameter of parameters as (Field & { name: string })[]) fields.push([parameter.name, parameter]);
+  assert.deepEqual(
+    fields.filter(([, field]) => !descriptionOf(field).endsWith('.')).map(([where]) => where),
+    [],
+  );
+  const nullable = fields.filter(([, field]) => field.anyOf?.some(({ type }) => type === 'null'));
+  assert.ok(nullable.length > 15);
+  // The currency is always known; its type is the specification's.
+  assert.deepEqual(
+    nullable.filter(([, { description = '' }]) => !/\bnull\b/i.test(description)).map(([where]) => where),
+    ['Merchant.display_currency'],
+  );
+});
+
 test('GET /openapi.json › the webhook has every header that a delivery is signed with', () => {
   const sent = signedHeaders({ deliveryId: randomUUID(), event: 'x', body: '{}' }, newSecret(), null, new Date());
   const { parameters } = (document.webhooks as Webhooks)['payment.proof_verified'].post;
