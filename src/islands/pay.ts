@@ -5,7 +5,8 @@ import { focusAnswer, noticeIn, sendForm } from './lib/forms.ts';
 import { fragmentPlaces, isInUse, type PageFragment, replaceFragment } from './lib/fragments.ts';
 import { followState, type LiveState } from './lib/live.ts';
 import { localTimes } from './lib/local-times.ts';
-import { PaymentMethods } from './lib/payment-methods.ts';
+import type { Orders } from './lib/order.ts';
+import { ordersOf, PaymentMethods } from './lib/payment-methods.ts';
 import type { IslandTexts } from './lib/texts.ts';
 import { findWallets } from './lib/wallet-buttons.ts';
 import type { FoundWallet } from './lib/wallets.ts';
@@ -32,7 +33,10 @@ class PayPage {
     const released = () => this.#latest && this.#hear(this.#latest);
     const warning = root.querySelector<HTMLElement>('[data-warning]');
     const warn = (text: string) => announceIn(warning, text, true);
-    this.#paymentMethods = new PaymentMethods({ root, path, texts: this.#texts, askNow: this.#askNow, released, warn });
+    this.#paymentMethods = new PaymentMethods({
+      ...{ root, path, texts: this.#texts, askNow: this.#askNow, released, warn },
+      due: () => this.#due(),
+    });
     this.#enhance(root);
     runCountdown(this.#askNow);
     findWallets(this.#texts.browserWallet ?? '', (found) => {
@@ -83,6 +87,14 @@ class PayPage {
       if (place !== answered && (fragment.version === place.dataset.version || this.#isHeld(place, fragment))) continue;
       replaceFragment(place, fragment, () => this.#enhance(place));
     }
+  }
+
+  /** What is due by the newest state, also while the fragment that shows it is held back. */
+  #due(): Orders | null {
+    const newest = document.createElement('template');
+    newest.innerHTML = this.#latest?.parts.find(({ name }) => name === 'ways')?.html ?? '';
+    const section = (this.#latest ? newest.content : this.#root).querySelector<HTMLElement>('.ways');
+    return section && ordersOf(section);
   }
 
   /** Whether a fragment must not be replaced because somebody uses it, unless its content no longer applies. */

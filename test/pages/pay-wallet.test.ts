@@ -147,6 +147,55 @@ test('paid from elsewhere while a wallet asks → the page says to decline; conf
   await close();
 });
 
+test('a part is paid while a wallet is asked for its address, and answers late → it is asked for the rest alone', async () => {
+  const request = await fixtures.request();
+  const missing = 2_700_000n;
+  const asked = Promise.withResolvers<void>();
+  const unlocked = Promise.withResolvers<void>();
+  const violet = await funded({
+    before: (method) => {
+      if (method !== 'eth_requestAccounts') return;
+      asked.resolve();
+      return unlocked.promise;
+    },
+  });
+  const { page, says, close } = await fixtures.open(request, { wallets: [violet] });
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await asked.promise;
+  await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - missing });
+  await says('2.70 USDC is missing');
+  unlocked.resolve();
+  await says('Confirming your payment');
+  const [transfer] = await fixtures.db
+    .sql`select value::text from transfers where tx_hash = ${violet.sent[0]?.hash ?? ''}`;
+  assert.equal(BigInt(transfer?.value as string), missing);
+  await close();
+});
+
+test('a part is paid while a wallet asks for the whole → the page says to decline; pressed again, the rest is asked for', async () => {
+  const request = await fixtures.request();
+  const missing = 2_600_000n;
+  const { violet, asked, answer } = await hesitant();
+  violet.declines.add('eth_sendTransaction');
+  const { page, check, says, close } = await fixtures.open(request, { wallets: [violet] });
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await asked;
+  await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - missing });
+  await says('2.60 USDC is missing');
+  const warning = page.getByText('The amount due has changed. Decline the payment in Violet, then pay again.');
+  await warning.waitFor();
+  await check('wallet-amount-changed');
+  answer();
+  await warning.waitFor({ state: 'hidden' });
+  violet.declines.clear();
+  await page.getByRole('button', { name: 'Pay the rest with Violet' }).click();
+  await says('Confirming your payment');
+  const [transfer] = await fixtures.db
+    .sql`select value::text from transfers where tx_hash = ${violet.sent[0]?.hash ?? ''}`;
+  assert.equal(BigInt(transfer?.value as string), missing);
+  await close();
+});
+
 test('a wallet on another network is moved; one that does not know the network learns it', async () => {
   const moved = await funded({ chainId: 31339 }, [base(), polygon()]);
   const taught = await funded({ chains: [], addable: [base().chain], chainId: 1 });

@@ -22,6 +22,8 @@ type Page = {
   askNow(): void;
   /** Called when the section may be replaced again. */
   released(): void;
+  /** What is due by the newest state, which the section does not show while a wallet is asked; null if nothing is. */
+  due(): Orders | null;
   /** Shows a text beside the section, which may be gone; '' shows none. */
   warn(text: string): void;
 };
@@ -44,6 +46,8 @@ export class PaymentMethods {
   /** `connecting`: another wallet may be chosen instead. From `asking` on, a second press could pay twice. */
   #step: 'idle' | 'connecting' | 'asking' | 'sent' = 'idle';
   #running: FoundWallet | null = null;
+  /** What the running wallet is asked to pay. */
+  #asked: PayOption | null = null;
   #run = 0;
   #kind = '';
   /** Whether to pay by a signature alone, as the person chose; null: only if the wallet has no coin for fees. */
@@ -68,7 +72,7 @@ export class PaymentMethods {
     this.#wallets = wallets;
     const section = this.#section();
     if (!section) {
-      this.#withdraw();
+      this.#withdraw('decline');
       this.#end();
       void this.#lazy?.provider.leave();
       return;
@@ -92,10 +96,12 @@ export class PaymentMethods {
     for (const wallet of fresh) void this.#lookForFunds(section, wallet, options);
   }
 
-  /** Handles a new state of the payment: the server has seen what was sent, or it has ended. */
+  /** Handles a new state of the payment: the server has seen what was sent, or something else is due, or nothing is. */
   hear(kind: string): void {
     if (this.#step === 'sent' && kind !== this.#kind) this.#end();
     this.#kind = kind;
+    const due = this.#asked && this.#dueOf(this.#asked);
+    if (due && due.micro !== this.#asked?.micro) this.#withdraw('declineChanged');
   }
 
   /** Handles a wallet's button, or a network's chip, which arrow keys press too, and which may be the chosen one. */
@@ -158,9 +164,14 @@ export class PaymentMethods {
       option = this.#choice.chosen(options);
       if (!option || isOver()) return;
       await ensureNetwork(wallet, option.chain, () => tell('switching'));
+      // A part may have arrived while the wallet waited for its owner.
+      const due = this.#dueOf(option);
+      if (!due) throw new WalletRefusal('changed');
+      option = due;
       await checkBalance(wallet, account, option);
       if (isOver()) return;
       this.#step = 'asking';
+      this.#asked = option;
       const signable = await this.#askSignable(section, option, account);
       if (isOver()) return;
       const sent = (text: string) => {
@@ -180,15 +191,20 @@ export class PaymentMethods {
       if (instead && !isOver()) this.#feeless = true;
       tell(instead ? 'feeInstead' : text, values, true);
     } finally {
-      if (isOver()) this.#page.warn('');
-      else this.#free();
+      this.#page.warn('');
+      if (!isOver()) this.#free();
     }
   }
 
   /** The payment is not needed any more, but the wallet still asks for it, and no page can take its question back. */
-  #withdraw(): void {
+  #withdraw(text: 'decline' | 'declineChanged'): void {
     if (this.#step !== 'asking' || !this.#running) return;
-    this.#page.warn(fillText(this.#page.texts.decline, { wallet: this.#running.info.name }));
+    this.#page.warn(fillText(this.#page.texts[text], { wallet: this.#running.info.name }));
+  }
+
+  /** The same token on the same network, with what is due now; undefined if it is not offered any more. */
+  #dueOf({ chain, token }: PayOption): PayOption | undefined {
+    return this.#page.due()?.options.find((one) => one.chain.chainId === chain.chainId && one.token === token);
   }
 
   /**
@@ -273,6 +289,7 @@ export class PaymentMethods {
   #free(): void {
     this.#step = 'idle';
     this.#running = null;
+    this.#asked = null;
     const section = this.#section();
     if (section) {
       markBusy(section, null);
@@ -290,4 +307,4 @@ export class PaymentMethods {
   }
 }
 
-const ordersOf = (section: HTMLElement) => JSON.parse(section.dataset.orders ?? '') as Orders;
+export const ordersOf = (section: HTMLElement) => JSON.parse(section.dataset.orders ?? '') as Orders;

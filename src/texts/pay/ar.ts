@@ -128,6 +128,7 @@ export const ar: PayTexts<'ar'> = {
     switching: 'اسمح في {wallet} بالانتقال إلى {network}.',
     confirm: 'أكّد الدفعة في {wallet}.',
     decline: 'ارفض الدفعة في {wallet}: لم يعد هنا أي مبلغ مستحق.',
+    declineChanged: 'تغيّر المبلغ المستحق. ارفض الدفعة في {wallet}، ثم ادفع من جديد.',
     sent: 'تم الإرسال. في انتظار الشبكة.',
     unseen: 'تم الإرسال، لكنها لم تصل إلى الشبكة بعد. راجع {wallet} قبل أن تدفع مرة أخرى.',
     rejected: 'رفضت في {wallet}. لم تُحوَّل أي أموال.',

@@ -137,6 +137,8 @@ export const de: PayTexts<'de'> = {
     switching: 'Erlauben Sie {wallet} den Wechsel zu {network}.',
     confirm: 'Bestätigen Sie die Zahlung in {wallet}.',
     decline: 'Lehnen Sie die Zahlung in {wallet} ab: Hier ist nichts mehr zu zahlen.',
+    declineChanged:
+      'Der fällige Betrag hat sich geändert. Lehnen Sie die Zahlung in {wallet} ab und zahlen Sie dann erneut.',
     sent: 'Gesendet. Warten auf das Netzwerk.',
     unseen: 'Gesendet, aber noch nicht im Netzwerk. Sehen Sie in {wallet} nach, bevor Sie noch einmal zahlen.',
     rejected: 'Sie haben in {wallet} abgelehnt. Es wurde kein Geld bewegt.',

@@ -128,6 +128,7 @@ export const en = {
     switching: 'Allow {wallet} to switch to {network}.',
     confirm: 'Confirm the payment in {wallet}.',
     decline: 'Decline the payment in {wallet}: nothing is due here any more.',
+    declineChanged: 'The amount due has changed. Decline the payment in {wallet}, then pay again.',
     sent: 'Sent. Waiting for the network.',
     unseen: 'Sent, but not on the network yet. Check {wallet} before you pay again.',
     rejected: 'You declined in {wallet}. No money was moved.',

@@ -132,6 +132,7 @@ export const es: PayTexts<'es'> = {
     switching: 'Permita que {wallet} cambie a {network}.',
     confirm: 'Confirme el pago en {wallet}.',
     decline: 'Rechace el pago en {wallet}: aquí ya no hay nada que pagar.',
+    declineChanged: 'El importe pendiente ha cambiado. Rechace el pago en {wallet} y vuelva a pagar.',
     sent: 'Enviado. A la espera de la red.',
     unseen: 'Enviado, pero aún no está en la red. Compruebe {wallet} antes de pagar de nuevo.',
     rejected: 'Usted rechazó el pago en {wallet}. No se movió dinero.',

@@ -139,6 +139,7 @@ export const fr: PayTexts<'fr'> = {
     switching: 'Autorisez {wallet} à passer sur {network}.',
     confirm: 'Confirmez le paiement dans {wallet}.',
     decline: 'Refusez le paiement dans {wallet} : il n’y a plus rien à payer ici.',
+    declineChanged: 'Le montant dû a changé. Refusez le paiement dans {wallet}, puis payez de nouveau.',
     sent: 'Envoyé. En attente du réseau.',
     unseen: 'Envoyé, mais pas encore sur le réseau. Vérifiez dans {wallet} avant de payer à nouveau.',
     rejected: 'Vous avez refusé dans {wallet}. Aucun argent n’a été débité.',

@@ -129,6 +129,7 @@ export const ja: PayTexts<'ja'> = {
     switching: '{wallet} で {network} への切り替えを許可してください。',
     confirm: '{wallet} で支払いを承認してください。',
     decline: '{wallet} で支払いを拒否してください。ここではもう支払う必要はありません。',
+    declineChanged: 'お支払い額が変わりました。{wallet} で支払いを拒否してから、もう一度お支払いください。',
     sent: '送信しました。ネットワークを待っています。',
     unseen: '送信しましたが、まだネットワークに届いていません。もう一度支払う前に {wallet} を確認してください。',
     rejected: '{wallet} で拒否されました。お金は動いていません。',

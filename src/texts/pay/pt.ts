@@ -137,6 +137,7 @@ export const pt: PayTexts<'pt'> = {
     switching: 'Permita em {wallet} a mudança para a rede {network}.',
     confirm: 'Confirme o pagamento em {wallet}.',
     decline: 'Recuse o pagamento em {wallet}: não há mais nada a pagar aqui.',
+    declineChanged: 'O valor devido mudou. Recuse o pagamento em {wallet} e depois pague novamente.',
     sent: 'Enviado. Aguardando a rede.',
     unseen: 'Enviado, mas ainda não está na rede. Confira em {wallet} antes de pagar de novo.',
     rejected: 'Você recusou em {wallet}. Nenhum valor foi movimentado.',
