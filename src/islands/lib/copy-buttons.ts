@@ -1,4 +1,4 @@
-import { copyFrom, doneMs } from './copy.ts';
+import { copyFrom } from './copy.ts';
 // Stores the server's HTML before the buttons below are shown. The bundler keeps that order only if a name is imported.
 import { onRenewed } from './regions.ts';
 
@@ -6,22 +6,18 @@ import { onRenewed } from './regions.ts';
 onRenewed((place) => {
   for (const button of place.querySelectorAll<HTMLElement>('[data-copy][data-copied]')) button.hidden = false;
 });
+/** What buttons say before they are pressed. A second press finds what the first one made them say. */
+const labels = new WeakMap<HTMLElement, string | null>();
+
 document.addEventListener('click', ({ target }) => {
   const button = (target as Element).closest<HTMLElement>('[data-copy][data-copied]');
   if (!button) return;
-  void copyFrom(
-    button,
-    (copied) => {
-      // A button without text shows by its style that it has copied; its label says so to screen readers.
-      const isDrawn = button.classList.contains('copy');
-      const label = isDrawn ? button.ariaLabel : button.textContent;
-      const say = (text: string | null) => {
-        if (isDrawn) button.ariaLabel = text;
-        else button.textContent = text;
-      };
-      say(copied);
-      setTimeout(() => say(label), doneMs);
-    },
-    button.dataset.copied ?? '',
-  );
+  // A button without text shows by its style that it has copied; its label says so to screen readers.
+  const isDrawn = button.classList.contains('copy');
+  const say = (text: string | null) => {
+    if (isDrawn) button.ariaLabel = text;
+    else button.textContent = text;
+  };
+  if (!labels.has(button)) labels.set(button, isDrawn ? button.ariaLabel : button.textContent);
+  void copyFrom(button, say, button.dataset.copied ?? '', () => say(labels.get(button) ?? null));
 });
