@@ -6,7 +6,7 @@ import { fragmentPlaces, isInUse, type PageFragment, replaceFragment } from './l
 import { followState, type LiveState } from './lib/live.ts';
 import { localTimes } from './lib/local-times.ts';
 import type { Orders } from './lib/order.ts';
-import { ordersOf, PaymentMethods } from './lib/payment-methods.ts';
+import { methodsIn, ordersOf, PaymentMethods } from './lib/payment-methods.ts';
 import type { IslandTexts } from './lib/texts.ts';
 import { findWallets } from './lib/wallet-buttons.ts';
 import type { FoundWallet } from './lib/wallets.ts';
@@ -93,7 +93,7 @@ class PayPage {
   #due(): Orders | null {
     const newest = document.createElement('template');
     newest.innerHTML = this.#latest?.parts.find(({ name }) => name === 'ways')?.html ?? '';
-    const section = (this.#latest ? newest.content : this.#root).querySelector<HTMLElement>('.ways');
+    const section = methodsIn(this.#latest ? newest.content : this.#root);
     return section && ordersOf(section);
   }
 

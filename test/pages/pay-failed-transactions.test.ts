@@ -85,6 +85,27 @@ test('sent on a network that is not accepted → named while the page is open, w
   await close();
 });
 
+test('the only network is taken out of service → a page opened then still shows a payment that was under way', async () => {
+  const request = await fixtures.request();
+  const { chain } = fixtures.node;
+  const { tokens } = chain;
+  chain.tokens = tokens.map((token) => ({ ...token, offered: false }));
+  try {
+    const { page, check, says, complaints, close } = await fixtures.open(request);
+    await page.getByText('cannot receive payments on any of these networks right now').waitFor();
+    await check('no-network');
+    await fixtures.pay(request);
+    await fixtures.node.mine(3);
+    await says('Paid');
+    await page.getByRole('heading', { name: 'Receipt' }).waitFor();
+    assert.equal(await page.getByText('cannot receive payments').count(), 0);
+    assert.deepEqual(complaints, []);
+    await close();
+  } finally {
+    chain.tokens = tokens;
+  }
+});
+
 test('a chain that cannot be read → the page says so while it waits for money; read again → the note disappears', async () => {
   const request = await fixtures.request();
   const { page, check, says, close } = await fixtures.open(request);

@@ -299,12 +299,15 @@ export class PaymentMethods {
   }
 
   #section(): HTMLElement | null {
-    return this.#page.root.querySelector<HTMLElement>('.ways');
+    return methodsIn(this.#page.root);
   }
 
   #place(name: string): HTMLElement | null | undefined {
     return this.#section()?.querySelector<HTMLElement>(name);
   }
 }
+
+/** The section with ways to pay; null if there are none, which another section says where one would expect them. */
+export const methodsIn = (place: ParentNode) => place.querySelector<HTMLElement>('.ways[data-orders]');
 
 export const ordersOf = (section: HTMLElement) => JSON.parse(section.dataset.orders ?? '') as Orders;
