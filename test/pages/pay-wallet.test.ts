@@ -247,6 +247,19 @@ test('the network that the wallet holds funds on comes first and is chosen; the 
   await second.close();
 });
 
+test('in high contrast the chosen network looks different from the others', async () => {
+  const request = await fixtures.request();
+  const { page, close } = await fixtures.open(request, { context: { forcedColors: 'active' } });
+  const backgrounds = () =>
+    page.locator('.chips span').evaluateAll((chips) => chips.map((chip) => getComputedStyle(chip).backgroundColor));
+  await page.getByLabel('Polygon Sandbox').click();
+  const [other, chosen] = await backgrounds();
+  assert.notEqual(chosen, other);
+  await page.getByLabel('Base Sandbox').click();
+  assert.deepEqual(await backgrounds(), [chosen, other]);
+  await close();
+});
+
 test('a wallet that reports all its balances is switched to the network with enough, from whichever it is on', async () => {
   const request = await fixtures.request();
   const wallet = await funded({ offersAssets: true }, [polygon()]);
