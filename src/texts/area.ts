@@ -25,5 +25,16 @@ export type Translated<T, L extends Language = Language> = {
 
 /** Gives the texts of an area in the reader's language. An area is what one kind of page loads. */
 export function translations<T>(texts: Record<Language, T>): (reader: { language: Language }) => T {
-  return ({ language }) => texts[language];
+  const shown = { ...texts, fr: eachText(texts.fr, withoutBreaksAtMarks) };
+  return ({ language }) => shown[language];
+}
+
+/** French writes a space before some marks and inside quotation marks. A line must not begin with such a mark. */
+const withoutBreaksAtMarks = (text: string): string =>
+  text.replace(/ (?=[:;?!»])/g, '\u00a0').replaceAll('« ', '«\u00a0');
+
+/** A copy of nested texts, each of them changed. */
+function eachText<T>(texts: T, change: (text: string) => string): T {
+  if (typeof texts === 'string') return change(texts) as T;
+  return Object.fromEntries(Object.entries(texts as object).map(([key, one]) => [key, eachText(one, change)])) as T;
 }
