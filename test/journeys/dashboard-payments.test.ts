@@ -87,6 +87,8 @@ test('The payments of a month › have their sums, and a CSV in the order of pay
     assert.equal((await visitor.open(`/dashboard/paid.csv?month=${wrong}`)).status, 404);
     assert.equal((await visitor.open(`/dashboard?month=${wrong}`)).status, 200);
   }
+  // What is paid is money, not the request, whose status is “Pagada”.
+  assert.match((await visitor.open('/dashboard?month=2026-10&lang=es')).html, /: Pagado 25,00/);
 });
 
 test('The months of the figures › this one and the last, and none that ended before the merchant was created', async () => {

@@ -95,7 +95,7 @@ function monthCsv(words: Words, month: string): Html {
 }
 
 function dayChart(words: Words, { sums, period }: FiguresInput, code: string): Html {
-  const { home, displayStatus } = dashboardTexts(words);
+  const { home } = dashboardTexts(words);
   const paid = new Map(sums.filter(({ fiat_code }) => fiat_code === code).map((row) => [row.day, row]));
   const label = new Intl.DateTimeFormat(words.locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
   const bars = Array.from({ length: period.dayCount }, (_, i) => {
@@ -105,7 +105,7 @@ function dayChart(words: Words, { sums, period }: FiguresInput, code: string): H
   });
   return chart(words, {
     title: fill(home.perDay, { currency: code }),
-    series: [displayStatus.paid],
+    series: [home.paid],
     bars,
     format: (value) => formatFiat(BigInt(Math.round(value)), code, words.language),
   });

@@ -87,6 +87,7 @@ export const ar: DashboardTexts<'ar'> = {
     month: 'الشهر',
     received: 'المدفوع بعملة {currency}',
     perDay: 'المدفوع يوميًا، {currency}',
+    paid: 'المدفوع',
     latest: 'أحدث الطلبات',
     all: 'عرض كل الطلبات',
     none: 'لا توجد مدفوعات في هذه الفترة',

@@ -90,6 +90,7 @@ export const de: DashboardTexts<'de'> = {
     month: 'Monat',
     received: 'Bezahlt in {currency}',
     perDay: 'Bezahlt pro Tag, {currency}',
+    paid: 'Bezahlt',
     latest: 'Neueste Anforderungen',
     all: 'Alle Anforderungen ansehen',
     none: 'Keine Zahlungen in diesem Zeitraum',

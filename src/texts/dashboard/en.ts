@@ -81,6 +81,7 @@ export const en = {
     month: 'Month',
     received: 'Paid in {currency}',
     perDay: 'Paid per day, {currency}',
+    paid: 'Paid',
     latest: 'Latest requests',
     all: 'See all requests',
     none: 'No payments in this period',

@@ -89,6 +89,7 @@ export const es: DashboardTexts<'es'> = {
     month: 'Mes',
     received: 'Pagado en {currency}',
     perDay: 'Pagado por día, {currency}',
+    paid: 'Pagado',
     latest: 'Últimas solicitudes',
     all: 'Ver todas las solicitudes',
     none: 'No hay pagos en este periodo',

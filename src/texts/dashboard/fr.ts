@@ -91,6 +91,7 @@ export const fr: DashboardTexts<'fr'> = {
     month: 'Mois',
     received: 'Payé en {currency}',
     perDay: 'Payé par jour, {currency}',
+    paid: 'Payé',
     latest: 'Dernières demandes',
     all: 'Voir toutes les demandes',
     none: 'Aucun paiement pendant cette période',

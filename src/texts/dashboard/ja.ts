@@ -83,6 +83,7 @@ export const ja: DashboardTexts<'ja'> = {
     month: '月',
     received: '{currency} での受取額',
     perDay: '1 日ごとの受取額（{currency}）',
+    paid: '受取額',
     latest: '最新の請求',
     all: 'すべての請求を見る',
     none: 'この期間に支払いはありませんでした',

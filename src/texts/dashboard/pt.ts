@@ -89,6 +89,7 @@ export const pt: DashboardTexts<'pt'> = {
     month: 'Mês',
     received: 'Pago em {currency}',
     perDay: 'Pago por dia, {currency}',
+    paid: 'Pago',
     latest: 'Últimas cobranças',
     all: 'Ver todas as cobranças',
     none: 'Nenhum pagamento neste período',

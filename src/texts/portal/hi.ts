@@ -88,7 +88,7 @@ export const hi: PortalTexts<'hi'> = {
     search: 'खोजें',
     status: 'स्थिति',
     concern: 'ध्यान दें',
-    since: 'से',
+    since: 'कब से',
     until: 'इससे पहले',
     none: 'कोई अनुरोध मेल नहीं खाता',
     noneRest: 'फ़िल्टर हटाएँ, या मोड बदलें।',
