@@ -244,6 +244,12 @@ test('the network that the wallet holds funds on comes first and is chosen; the 
   await second.page.getByLabel('Base Sandbox').click();
   await second.page.getByText('Pay manually or from an exchange').click();
   await second.page.getByText(/Send exactly .* on Base Sandbox/).waitFor();
+  // After a part, the server sends the section anew, in its own order.
+  await fixtures.pay(again, { usdcMicro: 1_000_000n });
+  await base().mine(2);
+  await second.page.getByRole('button', { name: 'Pay the rest with Violet' }).waitFor();
+  assert.match((await second.page.locator('.chips label').first().textContent()) ?? '', /Polygon Sandbox/);
+  assert.equal(await second.page.getByLabel('Base Sandbox').isChecked(), true);
   await second.close();
 });
 

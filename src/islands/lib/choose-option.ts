@@ -6,6 +6,8 @@ import type { FoundWallet } from './wallets.ts';
 export class OptionChoice {
   #index = 0;
   #byPerson = false;
+  /** The options' indexes in the order of the chips. Empty: the order in which the server sends them. */
+  #order: number[] = [];
 
   chosen(options: PayOption[]): PayOption | undefined {
     return options[this.#index] ?? options[0];
@@ -16,6 +18,7 @@ export class OptionChoice {
     const chips = section.querySelector<HTMLElement>('.chips');
     if (!chips) return;
     chips.hidden = false;
+    this.#arrange(chips);
     for (const input of chips.querySelectorAll('input')) input.checked = Number(input.value) === this.#index;
     for (const part of section.querySelectorAll<HTMLElement>('[data-option]')) {
       part.hidden = Number(part.dataset.option) !== this.#index;
@@ -38,13 +41,18 @@ export class OptionChoice {
       return balance >= BigInt(option.micro) ? 0 : balance > 0n ? 1 : 2;
     };
     const order = options.map((option, index) => ({ index, rank: rank(option) })).sort((a, b) => a.rank - b.rank);
-    const labels = new Map(
-      [...chips.querySelectorAll('label')].map((label) => [Number(label.querySelector('input')?.value), label]),
-    );
-    const focused = document.activeElement;
-    for (const { index } of order) chips.append(labels.get(index) ?? '');
-    if (focused instanceof HTMLElement && chips.contains(focused)) focused.focus();
+    this.#order = order.map(({ index }) => index);
+    this.#arrange(chips);
     const [first] = order;
     if (first?.rank === 0 && !this.#byPerson) this.choose(section, first.index, false);
+  }
+
+  /** Moves the chips into their order, which those of a new section do not have yet. */
+  #arrange(chips: HTMLElement): void {
+    const labels = [...chips.querySelectorAll('label')];
+    const labelOf = (index: number) => labels.find((one) => Number(one.querySelector('input')?.value) === index);
+    const focused = document.activeElement;
+    for (const index of this.#order) chips.append(labelOf(index) ?? '');
+    if (focused instanceof HTMLElement && chips.contains(focused)) focused.focus();
   }
 }
