@@ -28,6 +28,8 @@ export function sendNotice(reply: FastifyReply, status: number, title: string, s
     ...(reply.request.ownHost && { whose: null }),
     words: wordsFor(reply.request),
     testMode: null,
+    // The same address: nothing of it is repeated on the page. That of a form has no page to return to.
+    ...(reply.request.method === 'GET' && { path: '' }),
     body: card(stateLine(status >= 500 ? 'failed' : 'ended', title, sentences, 'h1'), homeLink(reply)),
   });
 }

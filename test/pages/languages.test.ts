@@ -198,5 +198,9 @@ test('The switch changes the language, and the next pages keep it', async () => 
     await page.goto(app.url + payPath);
     assert.equal(await languageOf(page), language, 'kept');
   }
+  await page.goto(`${app.url}/pay/nothing`);
+  await page.getByRole('link', { name: 'Français', exact: true }).click();
+  await says(page, commonTexts(wordsOf('fr')).errors.notFound);
+  assert.equal(new URL(page.url()).pathname, '/pay/nothing', 'an error page has the switch, too');
   await context.close();
 });
