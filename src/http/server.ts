@@ -42,6 +42,7 @@ import { limitPages } from './page-limit.ts';
 import { limitPipelined } from './pipelined.ts';
 import { collectRoutes, pathOf, type RouteTable } from './route-table.ts';
 import { closeSilentSockets } from './silent-sockets.ts';
+import { withoutSlash } from './trailing-slash.ts';
 import { cutUnread } from './unread-answers.ts';
 
 /**
@@ -134,13 +135,15 @@ function beginCalls(app: FastifyInstance, begin: Begin): void {
 const isForApi = ({ url }: FastifyRequest) => url.startsWith('/api/');
 const allowedFor = (routes: RouteTable, request: FastifyRequest) => routes.allowedMethods(pathOf(request));
 
-/** Refuses unknown addresses, and methods that a known one does not have. */
+/** Refuses unknown addresses, except a page's with a slash at its end, and methods that a known one does not have. */
 function refuseUnknown(app: FastifyInstance, routes: RouteTable): void {
   app.addHook('onRequest', async (request, reply) => {
     const allowed = allowedFor(routes, request);
     // Fastify also matches an empty id, escaped letters, and a whole URL. Here, a path that only resembles a route is
     // unknown, so headers, checks and errors that depend on the path agree with what is served.
     const isAlike = request.routeOptions.url !== undefined || isForApi(request);
+    const page = allowed.length === 0 ? withoutSlash(routes, request) : null;
+    if (page !== null) return reply.redirect(page, 301);
     if (allowed.length === 0 && isAlike) throw unknownAddress(request);
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(request, reply, allowed);
   });

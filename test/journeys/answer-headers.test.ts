@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { get } from 'node:http';
+import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { setBranding } from '../../src/partners/branding.ts';
@@ -98,21 +98,51 @@ test('a response of the API → Cache-Control: no-store', async () => {
   assert.equal(headers.get('x-content-type-options'), 'nosniff');
 });
 
+/** Requests a path as it is, which `fetch` would change. */
+const ask = (url: string, path: string, { method = 'GET', host = 'localhost:3000' } = {}) =>
+  new Promise<[status: number | undefined, location: string | undefined]>((resolve, reject) => {
+    request({ port: new URL(url).port, host: '127.0.0.1', path, method, headers: { host } }, (response) => {
+      response.resume();
+      resolve([response.statusCode, response.headers.location]);
+    })
+      .on('error', reject)
+      .end();
+  });
+const unknown = [404, undefined];
+
 test('An address that only looks alike is unknown: escaped letters, a whole URL, a fragment', async () => {
-  const port = Number(new URL(app.url).port);
-  const statusOf = (path: string) =>
-    new Promise<number | undefined>((resolve, reject) => {
-      get({ port, host: '127.0.0.1', path, headers: { host: 'localhost:3000' } }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      }).on('error', reject);
-    });
   for (const path of [
     ...['/%70ortal/keys', '/portal/%6beys', '/%61pi/v1/requests', '/%64ev/mail', '/d%6fcs/', '/portal/keys#x'],
     ...['http://localhost:3000/portal/sign-in', 'http://evil.example/api/v1/requests', 'http://evil.example/docs/'],
   ]) {
-    assert.equal(await statusOf(path), 404, path);
+    assert.deepEqual(await ask(app.url, path), unknown, path);
   }
-  assert.equal(await statusOf('/portal/keys?x=%70'), 303);
-  assert.equal(await statusOf('/docs/'), 200);
+  assert.equal((await ask(app.url, '/portal/keys?x=%70'))[0], 303);
+  assert.equal((await ask(app.url, '/docs/'))[0], 200);
+});
+
+const id = '00000000-0000-0000-0000-000000000000';
+
+test('The address of a page with a slash at its end → leads to the page, with its query', async () => {
+  for (const path of ['/portal', '/portal/requests', '/dashboard/sign-in', '/admin', '/dev/mail', `/pay/${id}`]) {
+    assert.deepEqual(await ask(app.url, `${path}/`), [301, path]);
+    assert.deepEqual(await ask(app.url, `${path}/?mode=live&q=/`), [301, `${path}?mode=live&q=/`]);
+  }
+  assert.deepEqual(await ask(app.url, '/onboard/x_-1/'), [301, '/onboard/x_-1']);
+  assert.deepEqual(await ask(app.url, `/pay/${id}/`, { method: 'HEAD' }), [301, `/pay/${id}`]);
+  for (const path of ['/nothing/', '/portal//', '/%70ortal/', '/portal/#/', '//portal/', '/api/v1/requests/'])
+    assert.deepEqual(await ask(app.url, path), unknown, path);
+  assert.deepEqual(await ask(app.url, '/portal/keys/', { method: 'POST' }), unknown);
+});
+
+test('Where pay pages begin at the root of their host, a slash at the end leads to no other site', async () => {
+  const own = await startApp({ config: testConfig({ payUrl: 'http://pay.localhost:3000' }) });
+  try {
+    const host = 'pay.localhost:3000';
+    assert.deepEqual(await ask(own.url, `/${id}/`, { host }), [301, `/${id}`]);
+    for (const path of ['/\\example.com/', '//example.com/', '/%5cexample.com/', '/x:y/'])
+      assert.deepEqual(await ask(own.url, path, { host }), unknown, path);
+  } finally {
+    await own.stop();
+  }
 });
