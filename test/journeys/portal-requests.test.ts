@@ -363,14 +363,15 @@ test('the list › a malformed cursor, or one beyond the year 9999, starts at th
 
 test('the detail › the payment mode in the reader’s words, with the name that the API has for it', async () => {
   const merchant = await makeMerchant(fixtures.db, fixtures.scope);
-  for (const [paymentMode, english, german] of [
-    ['pos', 'In person', 'Vor Ort'],
-    ['invoice', 'Invoice', 'Rechnung'],
+  for (const [paymentMode, english, german, french] of [
+    ['pos', 'In person', 'Vor Ort', 'Sur place'],
+    ['invoice', 'Invoice', 'Rechnung', 'Facture'],
   ] as const) {
     const { id } = await makeRequest(fixtures.db, fixtures.scope, merchant, { paymentMode, customerName: 'Ada' });
     for (const [language, words] of [
       ['en', english],
       ['de', german],
+      ['fr', french],
     ]) {
       const { html } = await owner.open(`/portal/requests/${id}?lang=${language}`);
       assert.ok(html.includes(`<dd>${words} (<code>${paymentMode}</code>)</dd>`), words);

@@ -172,6 +172,9 @@ test('the pages Rates, Networks, Terms and Audit log work in the browser', async
   await page.getByText('too little coin').waitFor();
   await page.getByText(testRelayer.address).waitFor();
   await look('relayer');
+  await page.goto(`${url}/admin/relayer?lang=de`);
+  await page.getByText('0,012345 ETH').waitFor();
+  await page.goto(`${url}/admin/relayer?lang=en`);
   await page.goto(`${url}/admin/terms`);
   await look('terms');
   await page.goto(`${url}/admin/audit`);

@@ -55,7 +55,10 @@ export function relayerPage(pages: AdminPages, ctx: Context): void {
 const coinOf = ({ chain }: RelayerStatus) => chain.coin ?? 'ETH';
 
 /** Rounds down to six decimals, which suffice to see what is left. */
-const coins = (wei: bigint, row: RelayerStatus) => `${formatEther(wei - (wei % 10n ** 12n))} ${coinOf(row)}`;
+function coins({ language }: Words, wei: bigint, row: RelayerStatus): string {
+  const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { maximumFractionDigits: 6 });
+  return `${format.format(formatEther(wei - (wei % 10n ** 12n)) as Intl.StringNumericLiteral)} ${coinOf(row)}`;
+}
 
 function troublesOf(words: Words, row: RelayerStatus): Html[] {
   const { relayer: t } = adminTexts(words);
@@ -86,7 +89,7 @@ function relayerTable(words: Words, rows: RelayerStatus[]): Html {
       {
         name: t.balance,
         figures: true,
-        cell: (row) => (row.balanceWei === null ? '–' : coins(row.balanceWei, row)),
+        cell: (row) => (row.balanceWei === null ? '–' : coins(words, row.balanceWei, row)),
       },
       { name: t.pending, figures: true, cell: ({ pending }) => String(pending) },
       {
@@ -98,7 +101,7 @@ function relayerTable(words: Words, rows: RelayerStatus[]): Html {
             ${trouble && html`<code lang="en" dir="ltr">${trouble}</code>`}
           `,
       },
-      { name: t.spent, figures: true, cell: (row) => coins(row.spentTodayWei, row) },
+      { name: t.spent, figures: true, cell: (row) => coins(words, row.spentTodayWei, row) },
     ],
     rows,
   );

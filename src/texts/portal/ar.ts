@@ -192,7 +192,7 @@ export const ar: PortalTexts<'ar'> = {
     memo: 'ملاحظة',
     mode: 'نوع الدفع',
     modes: {
-      pos: 'حضوريًا (pos)',
+      pos: 'حضوريًا',
       invoice: 'فاتورة',
     },
     customer: 'العميل',

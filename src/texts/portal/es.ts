@@ -168,7 +168,7 @@ export const es: PortalTexts<'es'> = {
     memo: 'Nota',
     mode: 'Modo de pago',
     modes: {
-      pos: 'En persona (pos)',
+      pos: 'En persona',
       invoice: 'Factura',
     },
     customer: 'Cliente',

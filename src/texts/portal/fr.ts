@@ -168,7 +168,7 @@ export const fr: PortalTexts<'fr'> = {
     memo: 'Note',
     mode: 'Mode de paiement',
     modes: {
-      pos: 'Sur place (pos)',
+      pos: 'Sur place',
       invoice: 'Facture',
     },
     customer: 'Client',

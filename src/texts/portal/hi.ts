@@ -128,7 +128,7 @@ export const hi: PortalTexts<'hi'> = {
     memo: 'नोट',
     mode: 'भुगतान का प्रकार',
     modes: {
-      pos: 'आमने-सामने (pos)',
+      pos: 'आमने-सामने',
       invoice: 'इनवॉइस',
     },
     customer: 'ग्राहक',

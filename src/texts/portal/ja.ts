@@ -123,7 +123,7 @@ export const ja: PortalTexts<'ja'> = {
     memo: 'メモ',
     mode: '支払いの種類',
     modes: {
-      pos: '対面（pos）',
+      pos: '対面',
       invoice: '請求書',
     },
     customer: 'お客様',

@@ -166,7 +166,7 @@ export const pt: PortalTexts<'pt'> = {
     memo: 'Observação',
     mode: 'Modo de pagamento',
     modes: {
-      pos: 'Presencial (pos)',
+      pos: 'Presencial',
       invoice: 'Fatura',
     },
     customer: 'Cliente',
