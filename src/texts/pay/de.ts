@@ -55,7 +55,7 @@ export const de: PayTexts<'de'> = {
       'Bitte zahlen Sie nicht mehr, sondern bitten Sie {merchant} um eine neue Anforderung. Eine schon gesendete Zahlung zählt noch, wenn sie spätestens 30 Minuten nach Ablauf im Netzwerk war.',
     expiredPartial: '{paid} von {due} USDC sind angekommen. Fragen Sie {merchant} danach.',
     voided: 'Diese Zahlungsanforderung wurde storniert',
-    voidedRest: 'Bitte zahlen Sie nicht mehr. Auf dieser Seite ist nichts offen.',
+    voidedRest: 'Bitte zahlen Sie nicht mehr. Für diese Anforderung schulden Sie nichts.',
     tooLate: 'Eine Zahlung kam zu spät',
     tooLateRest:
       '{amount} USDC kamen erst nach dem Ende der Anforderung an und zählen deshalb nicht automatisch. {merchant} sieht sie; fragen Sie dort nach.',

@@ -55,7 +55,7 @@ export const es: PayTexts<'es'> = {
       'No la pague: pida una nueva a {merchant}. Un pago ya enviado todavía cuenta si llegó a la red en los 30 minutos posteriores a la caducidad.',
     expiredPartial: 'Llegaron {paid} de {due} USDC. Consulte a {merchant}.',
     voided: 'Esta solicitud se canceló',
-    voidedRest: 'No la pague. En esta página no debe nada.',
+    voidedRest: 'No la pague. No debe nada por esta solicitud.',
     tooLate: 'Un pago llegó demasiado tarde',
     tooLateRest:
       '{amount} USDC llegaron cuando la solicitud ya había terminado, así que no cuentan automáticamente. {merchant} puede ver el pago; consúltele.',

@@ -56,7 +56,7 @@ export const fr: PayTexts<'fr'> = {
       'Ne la payez pas : demandez-en une nouvelle à {merchant}. Un paiement déjà envoyé compte encore s’il a atteint le réseau dans les 30 minutes suivant l’expiration.',
     expiredPartial: '{paid} USDC reçus sur {due}. Contactez {merchant} à ce sujet.',
     voided: 'Cette demande a été annulée',
-    voidedRest: 'Ne la payez pas. Vous ne devez rien sur cette page.',
+    voidedRest: 'Ne la payez pas. Vous ne devez rien pour cette demande.',
     tooLate: 'Un paiement est arrivé trop tard',
     tooLateRest:
       '{amount} USDC sont arrivés après la fin de la demande et ne comptent donc pas automatiquement. {merchant} voit ce paiement ; contactez-le à ce sujet.',

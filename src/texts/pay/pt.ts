@@ -55,7 +55,7 @@ export const pt: PayTexts<'pt'> = {
       'Não pague esta cobrança. Peça uma nova a {merchant}. Um pagamento já enviado ainda conta se tiver chegado à rede até 30 minutos depois do vencimento.',
     expiredPartial: 'Chegaram {paid} de {due} USDC. Fale com {merchant}.',
     voided: 'Esta cobrança foi cancelada',
-    voidedRest: 'Não pague esta cobrança. Você não deve nada nesta página.',
+    voidedRest: 'Não pague esta cobrança. Você não deve nada por ela.',
     tooLate: 'Um pagamento chegou tarde demais',
     tooLateRest:
       '{amount} USDC chegaram depois que a cobrança foi encerrada, por isso não contam automaticamente. {merchant} vê o pagamento; entre em contato.',
