@@ -47,7 +47,7 @@ export type Page = {
   path?: string | undefined;
   /** The navigation before a wide page; without it, the page is one narrow column. */
   frame?: { before: Html; wide: true } | undefined;
-  /** Without script, the page reloads after this many seconds. */
+  /** Without script, `path` is loaded again after this many seconds: the response to a form has another address. */
   refreshSeconds?: number | undefined;
 };
 
@@ -72,7 +72,7 @@ function layout(page: Page, nonce: string, { hasPlayMoney, query }: Surroundings
         ${island && html`<script type="module" nonce="${nonce}" src="${islandPath(island)}"></script>`}
         ${
           page.refreshSeconds !== undefined &&
-          html`<noscript><meta http-equiv="refresh" content="${page.refreshSeconds}"></noscript>`
+          html`<noscript><meta http-equiv="refresh" content="${page.refreshSeconds};url=${page.path}"></noscript>`
         }
       </head>
       <body${page.frame && html` class="framed"`}>

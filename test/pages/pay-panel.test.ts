@@ -58,3 +58,13 @@ test('a pending payment → the open page says so', async () => {
     return isSeen;
   }, 'a payment is shown while it waits');
 });
+
+test('without script, after a test payment → the page renews itself at its own address, not at the form’s', async () => {
+  const request = await fixtures.request();
+  const { page, close } = await fixtures.open(request, { context: { javaScriptEnabled: false } });
+  await page.locator('button[value="pending"]').click();
+  await page.waitForURL(/\/test$/);
+  const refresh = page.locator('noscript meta[http-equiv="refresh"]');
+  assert.equal(await refresh.getAttribute('content'), `20;url=/pay/${request.id}`);
+  await close();
+});
