@@ -114,8 +114,8 @@ export async function startRecovery(
 }
 
 /**
- * Runs a transaction that stops a recovery. Like everybody who changes a merchant's wallets, it locks the merchant first,
- * then the rest. It is repeated if it conflicts with another one all the same.
+ * Runs a transaction that stops a recovery. Like everybody who changes a merchant's wallets, it locks the merchant
+ * first, then the rest. It is repeated if it conflicts with another one all the same.
  */
 const stopping = <T>({ db }: Context, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> =>
   retryOnConflict(() => db.scoped(scope, work));
