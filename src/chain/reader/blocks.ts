@@ -50,6 +50,19 @@ export function checkLogs(header: Header, logs: readonly Log[], tokens: readonly
   }
 }
 
+/**
+ * Refuses logs that put one transaction into two blocks, since its transfers could not be stored twice.
+ *
+ * @throws ProviderFault
+ */
+export function checkOneBlockEach(logs: readonly Log[]): void {
+  const blockOf = new Map<string, string>();
+  for (const { txHash, blockHash } of logs) {
+    if ((blockOf.get(txHash) ?? blockHash) !== blockHash) throw new ProviderFault(`${txHash} came in two blocks`);
+    blockOf.set(txHash, blockHash);
+  }
+}
+
 /** True when the block's bloom filter announces a transfer of a token that the answer lacks. */
 export function lacksAnnounced(header: Header, logs: readonly Log[], tokens: readonly string[]): boolean {
   return tokens.some(

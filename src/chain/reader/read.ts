@@ -6,7 +6,7 @@ import { finalNumber, usesTag } from '../finality.ts';
 import { contractToRead } from '../recurring/contract.ts';
 import { type Header, isProviderDown, type Log, RpcError } from '../rpc.ts';
 import { type FinalityTag, taggedNumber } from '../tagged-blocks.ts';
-import { checkLinked, checkLogs, lacksAnnounced, nextRange, transferTopic } from './blocks.ts';
+import { checkLinked, checkLogs, checkOneBlockEach, lacksAnnounced, nextRange, transferTopic } from './blocks.ts';
 import { checkOther, checkProvider } from './check-provider.ts';
 import { selectKnownBlock } from './checkpoints-store.ts';
 import { type Comparison, forgetAfter, noteRead } from './comparison.ts';
@@ -271,10 +271,9 @@ async function readRange(reader: Reader, provider: RpcProvider, headers: Header[
   const tokens = reader.chain.tokens.map((token) => token.address);
   const [from, to] = [headers[0]?.number ?? 0, headers.at(-1)?.number ?? 0];
   try {
-    const logs: LogsByBlock = Map.groupBy(
-      await provider.rpc.logsOfRange(from, to, tokens, transferTopic),
-      (log) => log.blockNumber,
-    );
+    const all = await provider.rpc.logsOfRange(from, to, tokens, transferTopic);
+    checkOneBlockEach(all);
+    const logs: LogsByBlock = Map.groupBy(all, (log) => log.blockNumber);
     if ([...logs.keys()].some((number) => number < from || number > to)) {
       throw new ProviderFault(`it sent logs of blocks outside ${from} to ${to}`);
     }
