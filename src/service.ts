@@ -24,6 +24,7 @@ import { checkSessions, refuseSharedOwner } from './db/pooler.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { readerWaits, withReader } from './db/reader.ts';
 import { refuseKeyFaults } from './db/secret-keys.ts';
+import { isRefused, unusableDatabase } from './db/unusable.ts';
 import { makeLog } from './lib/log.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
@@ -187,7 +188,7 @@ async function logIn(
 function asLoginFault(error: unknown, { service, scoped }: Access): unknown {
   const state = sqlState(error) ?? '';
   if (state === ofPooler) return new StartFault(poolerFault('DATABASE_URL', error), { cause: error });
-  if (!refused.includes(state)) return error;
+  if (!isRefused(error)) return error;
   const names = [service, scoped].map((url) => new URL(url.replace(/@.*/s, '@host')).username).join(' and ');
   return new StartFault(
     `The database of DATABASE_URL refused the service’s logins ${names}: ${(error as Error).message}. Allow both to log in with a password from here (pg_hba.conf, or the pooler’s user list). If a password was changed, drop role ${names.replace(' and ', ', ')}; the next start recreates them.`,
@@ -195,8 +196,6 @@ function asLoginFault(error: unknown, { service, scoped }: Access): unknown {
   );
 }
 
-/** SQLSTATEs of a wrong user, password or database name. */
-const refused = ['28000', '28P01', '3D000'];
 /** The SQLSTATE with which a pooler refuses anything. */
 const ofPooler = '08P01';
 
@@ -205,11 +204,10 @@ const poolerFault = (name: string, error: unknown): string =>
 
 function asDatabaseFault(config: Config, error: unknown): unknown {
   const state = sqlState(error);
-  if (!config.databaseUrl || !(isUnreachable(error) || (state && refused.includes(state)))) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
+  if (!config.databaseUrl || !(isUnreachable(error) || isRefused(error))) return error;
   const name = config.databaseOwnerUrl ? 'DATABASE_OWNER_URL' : 'DATABASE_URL';
   if (state === ofPooler) return new StartFault(poolerFault(name, error), { cause: error });
-  return new StartFault(`The database of ${name} cannot be used: ${message || code}.`, { cause: error });
+  return new StartFault(unusableDatabase(name, error), { cause: error });
 }
 
 /**

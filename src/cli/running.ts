@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { addressFile, dataDirOf } from '../config/address.ts';
-import { insufficientPrivilege, isUnreachable, isUntrusted, type Sql, sqlState } from '../db/connection.ts';
-import { readOnly } from '../db/connection-errors.ts';
+import { insufficientPrivilege, isUnreachable, type Sql, sqlState } from '../db/connection.ts';
 import { embeddedUrl } from '../db/embedded.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
-import { diskFull } from '../db/query.ts';
+import { isRefused, unusableDatabase } from '../db/unusable.ts';
 
 /**
  * The environment, with the address of the service that was started on the same data folder, so that printed links lead
@@ -26,7 +25,7 @@ export function requireStarted(env: NodeJS.ProcessEnv): void {
   const dataDir = dataDirOf(env);
   if (env.DATABASE_URL || embeddedUrl(dataDir)) return;
   throw new Error(
-    `There is no database in ${dataDir} yet. Start the service first with npm start, or set DATABASE_URL.`,
+    `There is no database in ${dataDir} yet. Start the service first with npm start. If it has a database of its own, run this with the settings of the service, such as DATABASE_URL.`,
   );
 }
 
@@ -53,20 +52,8 @@ const halfPrepared =
 /** SQLSTATEs of a table, a column or a function that is not there. */
 const notThere = ['42P01', '42703', '42883'];
 
-/** SQLSTATEs of a server that refuses the login, or that does not have the database. */
-const refusedLogins = ['28000', '28P01'];
-const refused = [...refusedLogins, '3D000'];
-
 /** Whether an error says that the database cannot be used at all, whatever the statement. */
-export const isWithoutDatabase = (error: unknown): boolean =>
-  isUnreachable(error) || refused.includes(sqlState(error) ?? '');
-
-/** What to do about a database that answers and cannot be used, by SQLSTATE. */
-const adviceOn: Record<string, string> = {
-  '3D000': 'Check its name, and that the service was started with this address.',
-  [readOnly]: 'It is a standby, or read-only: name the primary in DATABASE_URL, or let it accept changes.',
-  [diskFull]: 'Make room on the disk of the database server, then run the command again.',
-};
+export const isWithoutDatabase = (error: unknown): boolean => isUnreachable(error) || isRefused(error);
 
 /** The sentence for an error: what to do where the database cannot be used, otherwise its message. */
 export function reasonOf(error: unknown, isAtUrl: boolean): string {
@@ -79,12 +66,5 @@ export function reasonOf(error: unknown, isAtUrl: boolean): string {
     return `${why}. The service derives its logins from SECRET_KEYS and creates them when it starts: set those that the service runs with, or start it once with these. If it was just started on a new database, wait until it is ready.`;
   if (!isAtUrl)
     return `The database does not answer: ${why}. It runs while the service does: start that with npm start.`;
-  if (refusedLogins.includes(String(code)))
-    return `The database of DATABASE_URL cannot be used: ${why}. Check the user and the password in the address, where characters such as @, / and % are percent-encoded, and pg_hba.conf on the server.`;
-  if (isUntrusted(error))
-    return `The database of DATABASE_URL cannot be used: ${why}. Check the certificate of the server, and that NODE_EXTRA_CA_CERTS names the file of the authority that signed it.`;
-  const advice =
-    adviceOn[String(code)] ??
-    'Check that the server runs, that it can be reached from here and that it has free connections, then run the command again.';
-  return `The database of DATABASE_URL cannot be used: ${why}. ${advice}`;
+  return unusableDatabase('DATABASE_URL', error);
 }

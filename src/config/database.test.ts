@@ -52,7 +52,7 @@ test('DATABASE_URL › another machine needs TLS, or DATABASE_TLS=off; faults ne
     }
     assert.equal(faultsOf({ DATABASE_URL: url, DATABASE_TLS: 'off' }), '', url);
   }
-  assert.match(faultsOf({ DATABASE_URL: 'postgres://app:pw@db.example/pay#?sslmode=require' }), /without TLS/);
+  assert.match(faultsOf({ DATABASE_URL: 'postgres://app:pw@db.example/pay#?sslmode=require' }), /must look like/);
   assert.match(faultsOf({ DATABASE_TLS: 'no' }), /^DATABASE_TLS must be on or off/);
 });
 
@@ -63,6 +63,8 @@ test('DATABASE_URL › several hosts, and what is no address, are refused', () =
     'postgres://app:p%w@localhost/pay',
     'postgres://app:p#w@localhost/pay',
     'postgres://app:p/w@localhost/pay',
+    'postgres://app:p@ss#w@localhost/pay',
+    'postgres://app:p@ss/w@localhost/pay',
     'mysql://app:pw@localhost/pay',
     'POSTGRES://app:pw@localhost/pay',
     'postgres:app:pw@localhost/pay',

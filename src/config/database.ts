@@ -6,6 +6,8 @@ const encrypting = ['require', 'verify-ca', 'verify-full'];
 /** A percent sign that is not followed by two hex digits. */
 export const isMalformed = /%(?![0-9a-f]{2})/i;
 const isOneHost = (host: string) => !/,|%2c/i.test(host);
+/** Whether the host was read from the password, because of an @ in it: the real host then follows a later # or /. */
+const endsInPassword = ({ pathname, hash }: URL) => hash !== '' || pathname.includes('@');
 
 /** Whether a database is on this machine, so that the connection needs no TLS. */
 export function isOnThisMachine(url: URL, env: NodeJS.ProcessEnv): boolean {
@@ -37,7 +39,13 @@ export function readDatabaseUrl(name: string, env: NodeJS.ProcessEnv, faults: st
   const value = env[name];
   if (!value) return null;
   const url = URL.parse(value);
-  if (!url || !/^postgres(ql)?:\/\//.test(value) || !isOneHost(url.hostname) || isMalformed.test(value)) {
+  if (
+    !url ||
+    !/^postgres(ql)?:\/\//.test(value) ||
+    !isOneHost(url.hostname) ||
+    endsInPassword(url) ||
+    isMalformed.test(value)
+  ) {
     faults.push(
       `${name} must look like postgres://user:password@host:port/name, with one host; characters such as #, /, @ and % in the password are percent-encoded`,
     );

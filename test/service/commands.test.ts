@@ -77,7 +77,7 @@ test('SECRET_KEYS that do not match the database, although their logins exist �
 test('a data folder in which nothing was started › commands say so and leave no folder, and no key that opens nothing', async () => {
   const folder = join(dataFolder(), 'new');
   const ended = await run({ PATH: process.env.PATH, DATA_DIR: folder }, ['key', 'list', '--partner', 'demo']);
-  const stderr = `There is no database in ${folder} yet. Start the service first with npm start, or set DATABASE_URL.\n`;
+  const stderr = `There is no database in ${folder} yet. Start the service first with npm start. If it has a database of its own, run this with the settings of the service, such as DATABASE_URL.\n`;
   assert.deepEqual(ended, { code: 1, stdout: '', stderr });
   assert.equal(existsSync(folder), false);
 });
@@ -344,7 +344,7 @@ test('a database that does not answer › a sentence with the way out', async ()
   });
   assert.match(
     stderr,
-    /^The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127\.0\.0\.1:9\. Check that the server runs, .+\n$/,
+    /^The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127\.0\.0\.1:9\. Check that the server runs .+\n$/,
   );
 });
 

@@ -71,7 +71,7 @@ test('a certificate that is not accepted, as an expired one › calls are answer
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^Quittance cannot start. The database of DATABASE_URL cannot be used: self-signed certificate/m,
+    /^Quittance cannot start. The database of DATABASE_URL cannot be used: self-signed certificate.*\. Check the certificate of the server, /m,
   );
   const error = await isEncrypted('verify-full').catch((reason: unknown) => reason);
   assert.match(

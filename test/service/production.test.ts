@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { send } from '../support/api/client.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
-import { endAll, startService } from '../support/service.ts';
+import { endAll, runService, startService } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
 const text = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -52,6 +52,14 @@ test('the container’s files, installed as the Containerfile says → productio
   });
   assert.ok(Array.isArray((JSON.parse(listed.stdout) as { rates: unknown[] }).rates));
   assert.equal((await service.stop()).code, 0);
+
+  const { DATABASE_URL: _, ...without } = { ...production, DATA_DIR: join(image, 'data') };
+  const ended = await runService(without, { command: [process.execPath, join(image, 'src/main.ts')] });
+  assert.deepEqual([ended.code, ended.stdout], [1, '']);
+  assert.match(
+    ended.stderr,
+    /^Quittance cannot start\. DATABASE_URL is not set, and no embedded database is installed.*\n$/,
+  );
 });
 
 const system = '/usr/bin/node';

@@ -318,7 +318,7 @@ test('a database that cannot be reached, a data folder that cannot be made → a
   assert.equal(away.code, 1);
   assert.match(
     away.stderr,
-    /^Quittance cannot start\. The database of DATABASE_URL cannot be used: .*ECONNREFUSED.*\n$/,
+    /^Quittance cannot start\. The database of DATABASE_URL cannot be used: .*ECONNREFUSED.*\. Check that the server runs .*\n$/,
   );
   assertNothingRuns(folder);
   writeFileSync(join(folder, 'file'), '');

@@ -102,8 +102,8 @@ async function startOn(port: string, env: Record<string, string>, options: Start
 }
 
 /** Starts a service that is expected to exit by itself. */
-export function runService(env: Record<string, string>): Promise<Ended> {
-  return withLimit(launch(env, {}).ended, 'the service to refuse the start');
+export function runService(env: Record<string, string>, options: StartOptions = {}): Promise<Ended> {
+  return withLimit(launch(env, options).ended, 'the service to refuse the start');
 }
 
 /** Starts a service and kills it hard after a while, whatever it is doing. */
