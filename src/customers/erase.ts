@@ -103,6 +103,31 @@ export async function eraseCustomer(
   });
 }
 
+/** Shorter than a proxy usually waits for an answer. */
+const oneActMs = 20_000;
+
+/**
+ * Erases a customer's data in batches, each in a transaction of its own, until nothing is left or an operator has
+ * waited long enough.
+ *
+ * @returns what all batches erased, and whether something is left
+ */
+export async function eraseForAWhile(
+  ctx: Context,
+  actor: Actor,
+  key: CustomerKey,
+  forMs = oneActMs,
+): Promise<CustomerErased & { more: boolean }> {
+  const startedAt = performance.now();
+  const total = { requests: 0, plans: 0, mails: 0, messages: 0 };
+  for (;;) {
+    const { more, ...erased } = await eraseCustomer(ctx, actor, key);
+    for (const name of ['requests', 'plans', 'mails', 'messages'] as const) total[name] += erased[name];
+    const isStuck = erased.requests + erased.plans === 0;
+    if (!more || isStuck || performance.now() - startedAt >= forMs) return { ...total, more };
+  }
+}
+
 type Group = { scope: Scope; plans: CustomerPlan[]; requests: CustomerRequest[] };
 
 /** What belongs together, in the order of partner and mode. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Actor } from '../../src/audit/actions.ts';
 import { noPartner } from '../../src/audit/write.ts';
-import { customerKey, eraseCustomer, findCustomer } from '../../src/customers/erase.ts';
+import { customerKey, eraseCustomer, eraseForAWhile, findCustomer } from '../../src/customers/erase.ts';
 import { eraseOld } from '../../src/customers/erase-old.ts';
 import type { Database, Scope, Tx } from '../../src/db/connection.ts';
 import { identifiers } from '../../src/db/sql.ts';
@@ -249,6 +249,25 @@ test('more data than one call erases → the answer says so, and the next call e
   assert.deepEqual([third.plans, third.more], [500, true]);
   const last = await eraseCustomer(app.ctx, operator, key);
   assert.deepEqual([last.plans, last.more], [1, false]);
+});
+
+test('one click of an operator erases batch after batch, until its time has passed; the next click erases the rest', async () => {
+  const { scope, merchant } = await shop();
+  const email = 'crowd@example.com';
+  const first = await makeRequest(app.db, scope, merchant, { customerEmail: email });
+  await app.db.sql`
+    insert into requests select r.partner_id, r.test_mode, gen_random_uuid(), r.account_id, null, r.fiat_int, r.fiat_code,
+      r.usdc_micro, false, r.rate, r.memo, r.payment_mode, null, r.customer_email, null, r.metadata, r.wallet_address,
+      r.reference, r.start_blocks, r.status, r.proof_status, null, r.asset_id, null, null,
+      r.created_at + n * interval '1 ms', r.expires_at
+    from requests r, generate_series(1, 1100) n where r.id = ${first.id}`;
+  const key = keyOf('email', email);
+  const atOnce = await eraseForAWhile(app.ctx, operator, key, 0);
+  assert.deepEqual([atOnce.requests, atOnce.more], [500, true]);
+  const rest = await eraseForAWhile(app.ctx, operator, key, patienceMs);
+  assert.deepEqual([rest.requests, rest.more], [601, false]);
+  const again = await eraseForAWhile(app.ctx, operator, key, patienceMs);
+  assert.deepEqual([again.requests, again.more], [0, false]);
 });
 
 test('ERASE_CUSTOMER_DATA_AFTER_DAYS has passed → data is erased automatically, once per request; without the setting it stays', async () => {

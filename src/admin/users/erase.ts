@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { customerKey, eraseCustomer, findCustomer } from '../../customers/erase.ts';
+import { customerKey, eraseForAWhile, findCustomer } from '../../customers/erase.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, field, hiddenField, optionList, selectField, stateLine } from '../../ui/components.ts';
@@ -29,7 +29,7 @@ export function erasePages(pages: AdminPages, ctx: Context): void {
     const { typed, key } = asked(call);
     const { erase: t } = adminTexts(call.words);
     if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));
-    const { more, ...erased } = await eraseCustomer(ctx, call.actor, key);
+    const { more, ...erased } = await eraseForAWhile(ctx, call.actor, key);
     const message = notice(
       'paid',
       `${fill(t.done, { counts: countsOf(call.words, erased) })}${more ? ` ${t.more}` : ''}`,
