@@ -44,12 +44,21 @@ const answerLimitMs = 3_000;
 /** Checks that the service answers at the address of its links. */
 async function checkService({ config }: Context): Promise<Finding[]> {
   const { baseUrl } = config;
-  const answers = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(answerLimitMs) }).then(
-    ({ ok }) => ok,
-    () => false,
+  const fault = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(answerLimitMs) }).then(
+    ({ ok, status }) => (ok ? null : `it answers ${status}`),
+    (error: Error) => {
+      const { message, code } = (error.cause ?? error) as NodeJS.ErrnoException;
+      return message || code; // a name with several addresses has one error for each, and no message
+    },
   );
-  const advice = `${baseUrl} does not answer from here. Start the service, or set BASE_URL and PORT as it was started with.`;
-  return [{ check: `service at ${baseUrl}`, state: answers ? 'ok' : 'attention', advice: answers ? '' : advice }];
+  const advice = `${baseUrl} does not answer from here: ${fault}. Start the service, or set BASE_URL and PORT as it was started with. If it runs, look at its proxy, certificate and name.`;
+  return [
+    {
+      check: `service at ${baseUrl}`,
+      state: fault === null ? 'ok' : 'attention',
+      advice: fault === null ? '' : advice,
+    },
+  ];
 }
 
 /** Checks that nodes may run under this address: not on a copy of another service's database. */

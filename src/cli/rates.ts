@@ -47,7 +47,8 @@ export const rateCommands: Command[] = [
   {
     name: 'rate refresh',
     usage: '--partner <slug>',
-    summary: 'Refreshes all rates now; at most once a minute per partner.',
+    summary: 'Refreshes all rates now; at most once a minute per partner. Exits with 1 when no source had a rate.',
+    hasFailed: ({ refreshed }) => (refreshed as string[]).length === 0,
     async run(ctx, args) {
       const slug = option(args, 'partner');
       const partner = await mustReadPartner(ctx, slug);

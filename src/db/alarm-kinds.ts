@@ -60,10 +60,12 @@ export function applyByKind<T>(ways: ByAlarmKind<T>, { kind, details }: Alarm): 
 const sentences: ByAlarmKind<string> = {
   mail_transport: ({ waiting }) =>
     `${waiting === 1 ? '1 e-mail is waiting' : `${waiting} e-mails are waiting`}: no mail server is configured; set SMTP_URL and MAIL_FROM.`,
-  mail_failing: ({ fault }) => `An e-mail could not be sent: ${fault}`,
+  mail_failing: ({ fault }) =>
+    `An e-mail could not be sent: ${fault.trim()}. Check SMTP_URL (smtps:// for port 465, smtp:// for 587), its password and MAIL_FROM.`,
   secret_key_missing: ({ keyId, endpoints, mails }) =>
     `Something waits for the secret key ${keyId}, which a node lacks. Webhook endpoints: ${endpoints}, e-mails: ${mails}. Give every node the same SECRET_KEYS. If the key is lost, run secrets forget ${keyId} and rotate the webhook secrets that doctor then names.`,
-  phone_gateway: ({ fault }) => `The phone message gateway is not working: ${fault}.`,
+  phone_gateway: ({ fault }) =>
+    `The phone message gateway is not working: ${fault}. Check PHONE_GATEWAY_URL and PHONE_GATEWAY_TOKEN.`,
   receipts_missing: ({ fault }) => `Receipts for verified payments cannot be created: ${fault}`,
   recoveries_stuck: ({ accountIds, count }) =>
     `${count === 1 ? 'A wallet recovery' : `${count} wallet recoveries`} cannot be completed; see the log. Merchants: ${listed(accountIds, count > accountIds.length)}.`,

@@ -38,7 +38,10 @@ export async function dumpDatabase<T>(
   try {
     await rm(partial, { force: true });
     // The file is created here, because the program would make it readable by every user of the machine.
-    await (await open(partial, 'wx', 0o600)).close();
+    const created = await open(partial, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+      throw new BackupFault(`No file can be created in ${dirname(file)} (${error.code}). Name one in another folder.`);
+    });
+    await created.close();
     const written = async () => (await stat(partial)).size;
     const described = await inSnapshot(owner, describe, (snapshot) => {
       const args = [...options, `--snapshot=${snapshot}`, ...addressOf(copying.url)];

@@ -53,11 +53,14 @@ async function quote(code: string): Promise<string | null> {
 function minutesLater(minutes: number): void {
   now = new Date(now.getTime() + minutes * 60_000);
 }
-async function run(name: string, words: string[] = [], options: Record<string, string> = {}) {
+function commandOf(name: string) {
   const command = rateCommands.find((candidate) => candidate.name === name);
   assert.ok(command);
-  return command.run(ctx, { words, options });
+  return command;
 }
+
+const run = (name: string, words: string[] = [], options: Record<string, string> = {}) =>
+  commandOf(name).run(ctx, { words, options });
 
 test('rates › the median of the sources that answered is stored and quoted, one failing changes nothing', async () => {
   const answered = [
@@ -303,6 +306,9 @@ test('rate set, list, clear, refresh › the command line', async () => {
   await assert.rejects(run('rate refresh', [], { partner: 'nobody' }), /no partner "nobody"/);
   const result = await run('rate refresh', [], { partner: partner.slug });
   assert.ok((result.refreshed as string[]).length >= 30);
+  const refresh = commandOf('rate refresh');
+  assert.equal(refresh.hasFailed?.(result), false);
+  assert.equal(refresh.hasFailed?.({ refreshed: [], failed: [{ source: 'a', error: 'fetch failed' }] }), true);
   await db.sql`update rate_counters set minute = now() + interval '1 minute' where subject = ${partner.id}`;
   await assert.rejects(run('rate refresh', [], { partner: partner.slug }), /already refreshed/);
 });

@@ -376,6 +376,7 @@ describe('a backup', { skip }, () => {
         join(folder, 'absent/quittance.dump'),
         /^There is no folder \S+\/absent\. Create it first, or name another file\.\n$/,
       ],
+      ['/proc/quittance.dump', /^No file can be created in \/proc \(\w+\)\. Name one in another folder\.\n$/],
     ] as const) {
       const { code, stderr } = await quittance({ ...target, DATABASE_URL: urlOf('first') }, 'backup', file);
       assert.equal(code, 1);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { listLockWaits } from '../../src/db/lock-waits.ts';
@@ -61,6 +63,25 @@ test('doctor without a database › says so once, names what it could not check,
     );
     for (const check of ['configuration', 'service at', 'automatic charges, chain 7', 'chain 8'])
       assert.equal(about(check).length, 1, check);
+  }
+});
+
+test('doctor › the public address does not answer, or answers with an error → says which', async () => {
+  const proxy = createServer((_call, answer) => answer.writeHead(502).end());
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
+  const env = { DATA_DIR: dataFolder(), DATABASE_URL: database.url };
+  try {
+    for (const [BASE_URL, why] of [
+      [`http://127.0.0.1:${port}`, /does not answer from here: it answers 502\./],
+      ['http://127.0.0.1:9', /does not answer from here: .+\./],
+      [`https://127.0.0.1:${port}`, /does not answer from here: .*SSL routines/],
+    ] as const) {
+      const { findings } = await diagnose({ ...env, BASE_URL });
+      assert.match(findings.find(({ check }) => check === `service at ${BASE_URL}`)?.advice ?? '', why);
+    }
+  } finally {
+    proxy.close();
   }
 });
 

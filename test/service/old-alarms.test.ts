@@ -32,13 +32,13 @@ test('Alarms that earlier versions raised are shown by their kind, with today’
       'mail_failing',
       'A mail could not be sent: connect: no route',
       'mail_failing',
-      'An e-mail could not be sent: connect: no route',
+      'An e-mail could not be sent: connect: no route. Check SMTP_URL (smtps:// for port 465, smtp:// for 587), its password and MAIL_FROM.',
     ],
     [
       'phone_gateway',
       'The gateway for messages to phones does not work: it answered 500.',
       'phone_gateway',
-      'The phone message gateway is not working: it answered 500.',
+      'The phone message gateway is not working: it answered 500. Check PHONE_GATEWAY_URL and PHONE_GATEWAY_TOKEN.',
     ],
     [
       'receipts_missing',
