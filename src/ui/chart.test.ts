@@ -14,6 +14,8 @@ test('a chart › each column names its values, and a table beside it has the sa
   assert.ok(text.includes('aria-label="1 May: Shop 120 EUR, Web 7 EUR"'));
   assert.ok(text.includes('2 &lt;May&gt;') && !text.includes('<May>'));
   assert.equal(text.match(/<tr>/g)?.length, 3);
+  assert.match(text, /<caption[^>]*>Paid<\/caption>/);
+  assert.doesNotMatch(text, /<th[^>]*>\s*<\/th>/, 'no heading without a name');
   assert.ok(text.includes('200 EUR'), 'the axis ends at a round figure above the highest');
 });
 

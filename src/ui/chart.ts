@@ -66,9 +66,10 @@ export function chart(words: Words, { title, series, bars, format }: Chart): Htm
         <summary>${app.figures}</summary>
         <div class="table">
           <table>
+            <caption class="hidden">${title}</caption>
             <thead>
               <tr>
-                <th scope="col"></th>
+                <td></td>
                 ${series.map((name) => html`<th scope="col" class="figures">${name}</th>`)}
               </tr>
             </thead>
