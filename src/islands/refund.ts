@@ -12,6 +12,7 @@ type Order = { chain: WalletChain & { coin: string }; token: string; from: strin
 
 /** Wallets are found sooner than this. After this time, the page says that there is none. */
 const noneAfterMs = 800;
+const answerMs = 20_000;
 
 const list = document.querySelector<HTMLElement>('[data-refund]');
 if (list) start(list, JSON.parse(list.dataset.refund ?? '') as Order);
@@ -40,8 +41,12 @@ function start(list: HTMLElement, order: Order): void {
     busy = true;
     markBusy(list, wallet);
     try {
-      record(await send(wallet, order, tell));
-      tell('sent');
+      const hash = await send(wallet, order, tell);
+      if (hash === null) location.replace(location.pathname);
+      else {
+        record(hash);
+        tell('sent');
+      }
       return; // the page changes, and must not offer the transfer again
     } catch (error) {
       const { text, values } = refusalFrom(error, 'failed');
@@ -55,10 +60,10 @@ function start(list: HTMLElement, order: Order): void {
 /**
  * Has the wallet send the transfer.
  *
- * @returns its hash
+ * @returns its hash; null if nothing was sent because the transfer is not due any more
  * @throws WalletRefusal
  */
-async function send(wallet: FoundWallet, order: Order, tell: (text: string) => void): Promise<string> {
+async function send(wallet: FoundWallet, order: Order, tell: (text: string) => void): Promise<string | null> {
   const { chain, token, from, data } = order;
   tell('waiting');
   const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
@@ -66,8 +71,25 @@ async function send(wallet: FoundWallet, order: Order, tell: (text: string) => v
   if (account !== from.toLowerCase()) throw new WalletRefusal('otherAccount', { address: from });
   await ensureNetwork(wallet, chain, () => tell('switching'));
   tell('waiting');
+  if (!(await isDue(order))) return null;
   const transaction = { from, to: token, data, value: '0x0', chainId: hexId(chain.chainId) };
   return (await wallet.provider.request({ method: 'eth_sendTransaction', params: [transaction] })) as string;
+}
+
+/**
+ * Whether the page, asked for again, still offers the transfer: on another device it may have been sent, or the refund
+ * cancelled.
+ *
+ * @throws WalletRefusal if the page cannot be had
+ */
+async function isDue({ chain, token, data }: Order): Promise<boolean> {
+  const shown = await fetch(location.pathname, { signal: AbortSignal.timeout(answerMs) })
+    .then((answer) => (answer.status === 429 || answer.status >= 500 ? null : answer.text()))
+    .catch(() => null);
+  if (shown === null) throw new WalletRefusal('notReached');
+  const list = new DOMParser().parseFromString(shown, 'text/html').querySelector<HTMLElement>('[data-refund]');
+  const offered = JSON.parse(list?.dataset.refund ?? 'null') as Order | null;
+  return offered?.chain.chainId === chain.chainId && offered.token === token && offered.data === data;
 }
 
 /** Sends the form that records the transaction. */

@@ -52,6 +52,26 @@ test('a refund by a wallet that reports a switch of networks without one → not
   await close();
 });
 
+test('a refund that was sent from another tab is not sent again by a page that still offers it', async () => {
+  const { page, wallet, close } = await openRefund();
+  await page.getByRole('button', { name: 'Send with Test Wallet' }).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  const button = other.getByRole('button', { name: 'Send with Test Wallet' });
+  await button.waitFor();
+  await page.getByRole('button', { name: 'Send with Test Wallet' }).click();
+  await page.getByText('The refund was recorded.').waitFor();
+
+  await other.route(other.url(), (route) => route.abort(), { times: 1 });
+  await button.click();
+  await other.getByText('We cannot be reached right now. Nothing was sent; try again in a moment.').waitFor();
+  await button.click();
+  await button.waitFor({ state: 'detached' });
+  await other.getByText('Refund').first().waitFor();
+  assert.equal(wallet.sent.length, 1);
+  await close();
+});
+
 test('a refund by a wallet that is only in window.ethereum → offered, sent and recorded', async () => {
   const { page, wallet, close } = await openRefund(announceNothing);
   const button = page.getByRole('button', { name: 'Send with your browser wallet' });

@@ -127,7 +127,7 @@ function orderOf({ chain, token, fromAddress, data }: PreparedRefund, words: Wor
   const { chainId, name, publicRpcUrl, coin, explorerUrl } = chain;
   const { send, waiting, sent, none, noAccount, otherAccount, declined, away, wrongNetwork, failed } =
     dashboardTexts(words).refund;
-  const { browserWallet, switching, pending, fee } = payTexts(words).wallet;
+  const { browserWallet, switching, pending, fee, notReached } = payTexts(words).wallet;
   return JSON.stringify({
     chain: { chainId, name, publicRpcUrl, coin: coin ?? 'ETH', explorerUrl },
     token: token.address,
@@ -135,7 +135,7 @@ function orderOf({ chain, token, fromAddress, data }: PreparedRefund, words: Wor
     data,
     texts: {
       ...{ send, waiting, sent, none, noAccount, otherAccount, away, wrongNetwork, failed, rejected: declined },
-      ...{ browserWallet, switching, pending, fee },
+      ...{ browserWallet, switching, pending, fee, notReached },
     },
   });
 }
