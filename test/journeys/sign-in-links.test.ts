@@ -68,7 +68,7 @@ test('An address is typed, the link of the mail opens a page, and its button sig
   assert.match(link, /^http:\/\/localhost:3000\/portal\/link\/[\w-]{43}$/);
   const page = await visitor.open(link);
   assert.equal(page.status, 200);
-  assert.ok(page.html.includes(`Sign in as ${email}`));
+  assert.ok(page.html.includes(`Sign in as ${email.replace('@', '<wbr>@')}`));
   const portal = await visitor.send(page, new URL(link).pathname);
   assert.ok(isInside(portal));
   assert.ok(portal.html.includes(email));
@@ -114,7 +114,7 @@ test('Opening a link any number of times, as programs that scan mails do, does n
   assert.ok(isInside(await visitor.send(await visitor.open(link), path)));
 });
 
-test('a sign-in link that was used → does not sign in again', async () => {
+test('a sign-in link that was used → does not sign in again, but leads back who is signed in', async () => {
   const { email } = await member();
   const visitor = newVisitor();
   await ask(visitor, email);
@@ -122,10 +122,13 @@ test('a sign-in link that was used → does not sign in again', async () => {
   const path = new URL(link).pathname;
   const page = await visitor.open(link);
   await visitor.send(page, path);
+  const wayBack = /<a href="\/portal">Back to the overview<\/a>/;
+  assert.match((await visitor.open(link)).html, wayBack, 'of somebody who is signed in');
   visitor.cookies.delete('portal-session');
   const again = await visitor.send(page, path);
   assert.equal(again.status, 410);
   assert.match(again.html, /This link has already been used/);
+  assert.doesNotMatch(again.html, wayBack);
   assert.equal(visitor.cookies.has('portal-session'), false);
   assert.match((await visitor.open(link)).html, /This link has already been used/);
 

@@ -1,10 +1,11 @@
 import type { LinkState, LinkUser } from '../../auth/sign-in-link.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { commonTexts } from '../../texts/common.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
 import { type Branding, logoOf } from '../../ui/branding.ts';
-import { card, field, stateLine } from '../../ui/components.ts';
+import { breakable, card, field, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { keptNotice } from '../../web/kept-forms.ts';
 import type { PasskeyRefusalReason } from '../passkeys/refusal.ts';
 import { passkeySignIn } from '../passkeys/sections.ts';
@@ -59,10 +60,13 @@ export function againPage(
   words: Words,
   realm: Realm,
   why: 'unknown' | 'used' | 'expired' | 'otherBrowser' | 'enough',
+  isSignedIn = false,
 ): Html {
   const { signInUser: t } = signInTexts(words);
   return card(
     stateLine(why === 'otherBrowser' ? 'attention' : 'ended', t[why], t[`${why}Rest`], 'h1'),
+    // People open the link of an invitation again to come back.
+    isSignedIn && html`<p><a href="${realm.path}">${commonTexts(words).errors.home}</a></p>`,
     why !== 'enough' && askForm(words, realm),
   );
 }
@@ -92,7 +96,7 @@ export function openPage(
   const open = users.filter((user) => !user.passkey);
   const kept = users.filter((user) => user.passkey);
   return html`
-    <h1>${fill(t.open, { email })}</h1>
+    <h1>${fillHtml(t.open, { email: html`${breakable(email)}` })}</h1>
     ${card(
       (several || kept.length === 0) && html`<p>${several ? t.choose : t.openRest}</p>`,
       ...open.map((user) =>

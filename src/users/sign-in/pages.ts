@@ -189,7 +189,8 @@ async function open(
   const link = await readLink(ctx, opened(ctx, realm, request));
   if (link.state !== 'open') {
     const why = link.state === 'other_browser' ? 'otherBrowser' : link.state;
-    return show(reply, realm, place, statusOf[link.state], againPage(words, realm, why));
+    const isSignedIn = (await currentUser(ctx, realm, request)) !== null;
+    return show(reply, realm, place, statusOf[link.state], againPage(words, realm, why, isSignedIn));
   }
   const action = `${realm.path}/link/${request.params.token}`;
   return show(reply, realm, place, 200, openPage(words, realm, action, link));
