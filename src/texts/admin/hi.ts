@@ -101,7 +101,7 @@ export const hi: AdminTexts<'hi'> = {
     lastSuccess: 'आखिरी सफलता',
     waiting: 'इंतज़ार में इवेंट',
     failures: 'लगातार विफलताएँ',
-    activity: 'मात्रा, वेबहुक और कुंजियाँ',
+    activity: 'भुगतान, वेबहुक और कुंजियाँ',
     add: 'पार्टनर जोड़ें',
     slug: 'स्लग',
     slugRule:
