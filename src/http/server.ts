@@ -73,7 +73,7 @@ export async function buildServer(
   beginCalls(app, begin);
   cutUnread(app);
   limitPages(app, ctx, (request) => !isForApi(request) && !allowedFor(routes, request).includes(request.method));
-  refuseUnknown(app, routes);
+  refuseUnknown(app, ctx.config, routes);
   guardHosts(app, pages);
   ctx.sandbox?.guardDev(app, ctx.config);
   // Pages accept only forms. The API reads bodies by itself.
@@ -136,13 +136,13 @@ const isForApi = ({ url }: FastifyRequest) => url.startsWith('/api/');
 const allowedFor = (routes: RouteTable, request: FastifyRequest) => routes.allowedMethods(pathOf(request));
 
 /** Refuses unknown addresses, except a page's with a slash at its end, and methods that a known one does not have. */
-function refuseUnknown(app: FastifyInstance, routes: RouteTable): void {
+function refuseUnknown(app: FastifyInstance, config: Context['config'], routes: RouteTable): void {
   app.addHook('onRequest', async (request, reply) => {
     const allowed = allowedFor(routes, request);
     // Fastify also matches an empty id, escaped letters, and a whole URL. Here, a path that only resembles a route is
     // unknown, so headers, checks and errors that depend on the path agree with what is served.
     const isAlike = request.routeOptions.url !== undefined || isForApi(request);
-    const page = allowed.length === 0 ? withoutSlash(routes, request) : null;
+    const page = allowed.length === 0 ? withoutSlash(config, routes, request) : null;
     if (page !== null) return reply.redirect(page, 301);
     if (allowed.length === 0 && isAlike) throw unknownAddress(request);
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(request, reply, allowed);
