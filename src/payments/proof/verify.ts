@@ -18,6 +18,7 @@ import { keyOf, selectCounted, type TransferRow, writeTransferKey } from '../tra
 import { type CrossCheck, crossCheck, emptyCrossCheck } from './cross-check.ts';
 import { needsCrossCheck, readChainView, readHeads, standsFinal } from './heads.ts';
 import { removeDenied } from './remove-denied.ts';
+import { rereadMoved } from './reread-moved.ts';
 import { updateUnconfirmedAlarm } from './unconfirmed-alarm.ts';
 
 /** Per chain and pass; the next pass takes the rest. */
@@ -88,7 +89,9 @@ async function confirmAll(ctx: Context, chain: ChainConfig, rows: Unsettled[]): 
   await countDenials(ctx.db, denied, true);
   await countDenials(ctx.db, others, false);
   await removeDenied(ctx, chain, denied);
-  await rematchSeconds(ctx, checks.doubted);
+  const late = checks.doubted.filter((row) => isDoubted({ ...row, looks: row.looks + 1 }));
+  await rematchSeconds(ctx, late);
+  await rereadMoved(ctx, chain, late);
   // If one of them made the endpoint stop answering, it must not come first again.
   await postponeBriefly(ctx.db, checks.unheard);
   return checks;
@@ -97,9 +100,10 @@ async function confirmAll(ctx: Context, chain: ChainConfig, rows: Unsettled[]): 
 /**
  * If the first payment of a request is doubted for long, a second one may pay the request, so it is matched again. If a
  * part is doubted, more is left to pay.
+ *
+ * @param late those that are doubted for long
  */
-async function rematchSeconds(ctx: Context, doubted: readonly TransferRow[]): Promise<void> {
-  const late = doubted.filter((row) => isDoubted({ ...row, looks: row.looks + 1 }));
+async function rematchSeconds(ctx: Context, late: readonly TransferRow[]): Promise<void> {
   for (const [requestId, [row]] of Map.groupBy(late, (one) => one.request_id)) {
     if (requestId === null || !row) continue;
     const scope = scopeOfRow(row);
