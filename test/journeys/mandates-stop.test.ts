@@ -19,6 +19,8 @@ import type { PlanRow } from '../../src/plans/read.ts';
 import { changeTerms } from '../../src/plans/terms.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { type AgreeFixtures, agreeFixtures, signJson } from '../support/payments/agree-fixtures.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
+import { startVisitor } from '../support/people/visitor.ts';
 import { until } from '../support/until.ts';
 
 const running = new AbortController().signal;
@@ -123,6 +125,25 @@ test('Its customer stops it while its merchant ends the plan → both are done, 
     return [stopped, ended];
   });
   assert.deepEqual(await Promise.all(both), [true, true]);
+  assert.deepEqual(await standingOf(plan), ['stopped', 'stopped_by_merchant']);
+});
+
+test('Its merchant changes only the price, on a page that was opened before it became automatic → the agreement goes on', async () => {
+  const { ctx, db, scope, merchant, origin } = fixtures;
+  const plan = await fixtures.plan();
+  const visitor = startVisitor(origin);
+  visitor.cookies.set('dashboard-session', await sessionOf(ctx, scope, merchant));
+  await db.sql`update plans set collect = 'link', cap_fiat_int = null where id = ${plan.id}`;
+  const opened = await visitor.open(`/dashboard/plans/${plan.id}/change`);
+  await db.sql`update plans set collect = 'automatic', cap_fiat_int = fiat_int, reserve_percent = 0 where id = ${plan.id}`;
+  assert.equal((await fixtures.agreeByPage(plan, await fixtures.payer(500_000_000n))).answer.done, 'agreed');
+
+  const refused = await visitor.send(opened, '/change', { amount: '13.00', cap: '12.50' });
+  assert.equal(refused.status, 400);
+  const saved = await visitor.send(refused, '/change', { amount: '11.00', cap: '' });
+  assert.match(saved.html, /\$11\.00/);
+  assert.deepEqual(await standingOf(plan), ['active', null]);
+  await visitor.send(await visitor.open(`/dashboard/plans/${plan.id}/change`), '/change', { collect: 'link' });
   assert.deepEqual(await standingOf(plan), ['stopped', 'stopped_by_merchant']);
 });
 

@@ -13,8 +13,9 @@ import { form } from '../../ui/form.ts';
 import { amountToType } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { planName } from '../../web/plan-words.ts';
+import { isUntouched, shownFields, shownIn } from '../../web/shown.ts';
 import { exampleOf, requestFaultText } from '../home/new-request.ts';
-import type { MerchantPages, MerchantVisit } from '../route.ts';
+import type { FormFields, MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { collectionFields, noAutomatic } from './collection-fields.ts';
 
@@ -22,7 +23,10 @@ const path = '/dashboard/plans';
 
 /** `GET` and `POST /dashboard/plans/<id>/change`: the amount of a plan's charges, and how they are paid. */
 export function planChangePages(pages: MerchantPages, ctx: Context): void {
-  pages.page({ url: `${path}/:id/change` }, async (visit) => showForm(ctx, visit, await planIn(ctx, visit), {}, 200));
+  pages.page({ url: `${path}/:id/change` }, async (visit) => {
+    const plan = await planIn(ctx, visit);
+    return showForm(ctx, visit, plan, formOf(ctx, visit, plan));
+  });
   pages.form({ url: `${path}/:id/change` }, (visit) => change(ctx, visit));
 }
 
@@ -34,25 +38,46 @@ async function change(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   const { fields, merchant, session, reply } = visit;
   const plan = await planIn(ctx, visit);
   const currency = fields.currency ?? merchant.display_currency;
-  const collect = noAutomatic(ctx, visit) === null ? fields.collect : 'link';
-  const read = readPlanChange({ ...fields, collect }, currency);
-  if ('faults' in read) return showForm(ctx, visit, plan, read.faults, 400);
+  // Amounts in another currency say nothing about those of now.
+  const isOf = currency === merchant.display_currency;
+  const sent = isOf ? withUntouched(fields, formOf(ctx, visit, plan).typed) : { typed: fields, shown: {} };
+  const collect = noAutomatic(ctx, visit) === null ? sent.typed.collect : 'link';
+  const read = readPlanChange({ ...sent.typed, collect }, currency);
+  if ('faults' in read) return showForm(ctx, visit, plan, sent, read.faults);
   const { scope, accountId } = session;
   try {
     const done = await changeTerms(ctx, merchantActor(visit), { scope, accountId, id: plan.id }, read.change, currency);
     return reply.redirect(`${path}/${plan.id}${done ? '?done=planChanged' : ''}`, 303);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'currency_mismatch') throw error;
-    return showForm(ctx, visit, plan, {}, 409);
+    return showForm(ctx, visit, plan, sent, {}, 409);
   }
 }
 
+const planFields = ['amount', 'collect', 'cap', 'reserve', 'past_due'] as const;
+/** `typed`: what the fields hold. `shown`: what they held when the form was opened, where it says so. */
+type ChangeForm = { typed: PlanFields; shown: PlanFields };
+
+/** The form of a plan as it is. */
+function formOf(ctx: Context, visit: MerchantVisit, plan: PlanRow): ChangeForm {
+  const now = valuesOf(visit.words, plan, visit.merchant.display_currency);
+  const typed = { ...now, collect: noAutomatic(ctx, visit) === null ? now.collect : 'link' };
+  return { typed, shown: typed };
+}
+
 /**
- * The values of the form: as typed, otherwise from the plan. Amounts of the plan only if its currency is still the
- * merchant's.
+ * A form that was sent, with what its sender did not touch as it is now. Somebody else may have changed the plan since
+ * the form was opened, and a customer may have agreed to that.
  */
-function typedOr(words: Words, plan: PlanRow, fields: PlanFields, currency: string): PlanFields {
-  if (fields.amount !== undefined) return fields;
+function withUntouched(fields: FormFields, now: PlanFields): ChangeForm {
+  const shown = shownIn(planFields, (name) => fields[name]);
+  const untouched = planFields.filter((name) => fields[name] !== undefined && isUntouched(shown[name], fields[name]));
+  const kept = Object.fromEntries(untouched.map((name) => [name, now[name]]));
+  return { typed: { ...fields, ...kept }, shown: { ...shown, ...kept } };
+}
+
+/** The values of a plan, its amounts only if its currency is still the merchant's. */
+function valuesOf(words: Words, plan: PlanRow, currency: string): PlanFields {
   const collect = plan.collect;
   if (plan.fiat_code !== currency) return { collect, past_due: plan.after_past_due };
   const cap = plan.cap_fiat_int;
@@ -69,16 +94,16 @@ function showForm(
   ctx: Context,
   visit: MerchantVisit,
   plan: PlanRow,
-  faults: PlanFaults,
-  status: number,
+  { typed, shown }: ChangeForm,
+  faults: PlanFaults = {},
+  status = Object.keys(faults).length > 0 ? 400 : 200,
 ): Promise<FastifyReply> | FastifyReply {
-  const { merchant, words, fields, reply } = visit;
+  const { merchant, words, reply } = visit;
   const here = `${path}/${plan.id}`;
   if (plan.state === 'ended') return reply.redirect(here, 303);
   const { newRequest } = dashboardTexts(words);
   const { form: t } = mandateTexts(words);
   const currency = merchant.display_currency;
-  const typed = typedOr(words, plan, fields, currency);
   const { amount: fault } = faults;
   return sendDashboard(ctx, visit, {
     path: `${here}/change`,
@@ -96,6 +121,7 @@ function showForm(
             action: `${here}/change`,
             hidden: { currency },
             inside: html`
+              ${shownFields(shown)}
               ${field({
                 name: 'amount',
                 label: fill(newRequest.amount, { currency }),
