@@ -15,7 +15,7 @@ import { makeSleeper, type Sleeper } from './lib/concurrency/sleeper.ts';
 import { hourMs, minuteMs, secondMs } from './lib/durations.ts';
 import { jitter, pause } from './lib/time.ts';
 import { loopPass } from './lib/trace.ts';
-import { encryptMails, forgetMails } from './mail/retention.ts';
+import { deleteOldMails, encryptMails } from './mail/retention.ts';
 import { mailsDue, sendDueMails, transportOf } from './mail/transport.ts';
 import { matchingDue, unsettledDue } from './payments/due.ts';
 import { matchPending } from './payments/match.ts';
@@ -23,7 +23,7 @@ import { verifyFinal } from './payments/proof/verify.ts';
 import { releaseReservations } from './payments/release-reservations.ts';
 import { rematchKnownTokens } from './payments/removed-tokens.ts';
 import { alarmSilentChains } from './payments/silent-chains.ts';
-import { forgetSubmitted } from './payments/submitted/follow.ts';
+import { deleteExpiredSubmitted } from './payments/submitted/follow.ts';
 import { chargeDue } from './plans/charge.ts';
 import { findOvertaken } from './plans/collect/overtaken.ts';
 import { onRemoved } from './plans/collect/removed.ts';
@@ -131,10 +131,10 @@ const loops: Loop[] = [
   { name: 'watch what waits for secret keys', everyMs: minuteMs, run: alarmMissingKeys },
   { name: 'index metadata', everyMs: minuteMs, run: indexMetadata },
   { name: 'release amounts', everyMs: minuteMs, run: releaseReservations },
-  { name: 'forget mails', everyMs: 10 * minuteMs, run: forgetMails },
+  { name: 'forget mails', everyMs: 10 * minuteMs, run: deleteOldMails },
   { name: 'encrypt mails', everyMs: 10 * minuteMs, run: encryptMails },
   { name: 'forget counts of past days', everyMs: 10 * minuteMs, run: deletePastDays },
-  { name: 'forget submitted transactions', everyMs: 10 * minuteMs, run: forgetSubmitted },
+  { name: 'forget submitted transactions', everyMs: 10 * minuteMs, run: deleteExpiredSubmitted },
   { name: 'find missing receipts', everyMs: 2 * minuteMs, run: sweepReceipts },
   { name: 'release stale wallets', everyMs: hourMs, run: releaseStaleWallets },
   {

@@ -17,7 +17,7 @@ export class KeyOwners {
   readonly #ctx: Context;
   readonly #lookups: Batcher<HashedKey, string | null>;
   readonly #unknown: AttemptLimit;
-  readonly #hold = new Tarpit();
+  readonly #tarpit = new Tarpit();
 
   constructor(ctx: Context) {
     this.#ctx = ctx;
@@ -44,11 +44,11 @@ export class KeyOwners {
   async beforeAnswer(error: unknown, ip: string): Promise<void> {
     const isUnknown = error instanceof MissingSecretKey || (error instanceof Refusal && error.code === 'unauthorized');
     if (!isUnknown) return;
-    if (!this.#unknown.take(clientSubject(ip), this.#ctx.clock.now())) await this.#hold.wait();
+    if (!this.#unknown.take(clientSubject(ip), this.#ctx.clock.now())) await this.#tarpit.wait();
   }
 
   /** Ends all delays. From now on nothing is delayed. */
   end(): void {
-    this.#hold.end();
+    this.#tarpit.end();
   }
 }

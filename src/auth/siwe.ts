@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { getAddress, hashMessage } from 'viem';
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
-import { askContract, isKeySigned, isKeySized, readSignature } from '../chain/signature.ts';
+import { isKeySigned, isKeySized, queryContract, readSignature } from '../chain/signature.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connection.ts';
@@ -172,7 +172,7 @@ async function proveWallet(
   if (await isKeySigned(signed)) return { valid: true, chainIds: null };
   if (chains.length > 0 && !mayAsk()) return { valid: false, reason: 'too_many_attempts' };
   // Only deployed code counts: on a chain without the wallet, somebody else might deploy another one at its address.
-  const words = await Promise.all(chains.map((chain) => askContract(chain, signed, { undeployed: false })));
+  const words = await Promise.all(chains.map((chain) => queryContract(chain, signed, { undeployed: false })));
   const accepted = chains.filter((_, i) => words[i] === 'accepted').map(({ chainId }) => chainId);
   if (accepted.length > 0) return { valid: true, chainIds: accepted };
   if (words.includes('refused')) return { valid: false, reason: 'signature_invalid' };

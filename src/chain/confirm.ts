@@ -50,7 +50,7 @@ export async function confirmTransfer(
   key: SeenTransfer,
   endpoints = endpointsOf(chain),
 ): Promise<Confirmation> {
-  const answers = await Promise.all(endpoints.map((rpc) => askOne(rpc, key, chain)));
+  const answers = await Promise.all(endpoints.map((rpc) => queryOne(rpc, key, chain)));
   const [first = 'unavailable'] = answers;
   if (answers.every((answer) => answer === first)) return first;
   const one = strongest.find((answer) => answers.includes(answer)) ?? 'unavailable';
@@ -68,7 +68,7 @@ export function prefetchFromAll(chain: ChainConfig, keys: readonly SeenTransfer[
   return Promise.all(endpointsOf(chain).map((rpc) => prefetch(rpc, keys, limitMs)));
 }
 
-async function askOne(rpc: Rpc, key: SeenTransfer, chain: ChainConfig): Promise<Confirmation> {
+async function queryOne(rpc: Rpc, key: SeenTransfer, chain: ChainConfig): Promise<Confirmation> {
   try {
     const [receipt, header, transaction] = await Promise.all([
       rpc.receipt(key.txHash),
@@ -85,7 +85,7 @@ async function askOne(rpc: Rpc, key: SeenTransfer, chain: ChainConfig): Promise<
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     if (await isProviderDown(rpc)) return 'unavailable';
-    return askWithoutReceipt(rpc, key);
+    return queryWithoutReceipt(rpc, key);
   }
 }
 
@@ -93,7 +93,7 @@ async function askOne(rpc: Rpc, key: SeenTransfer, chain: ChainConfig): Promise<
  * What an endpoint reports about a transfer whose receipt it cannot return: only the log, and that its block is on the
  * chain. If bytes of the calldata or another log decided which request it pays, that is not enough.
  */
-async function askWithoutReceipt(rpc: Rpc, key: SeenTransfer): Promise<Confirmation> {
+async function queryWithoutReceipt(rpc: Rpc, key: SeenTransfer): Promise<Confirmation> {
   const { calldata, bindings } = key;
   if (calldata?.reference || bindings?.authorizationNonce || bindings?.chargedReference) return 'unreadable';
   if (key.logIndex === null) return 'unreadable';

@@ -10,7 +10,7 @@ import { type FinalityTag, taggedNumber } from './tagged-blocks.ts';
  * @param limitMs how long one call may take
  * @returns null if one does not answer
  */
-export async function askHeads(chain: ChainConfig, limitMs: number): Promise<Heads[] | null> {
+export async function queryHeads(chain: ChainConfig, limitMs: number): Promise<Heads[] | null> {
   const all = await Promise.all(
     chain.rpcUrls.map(async (url) => {
       const rpc = connectRpc(url, limitMs);

@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi, keccak256, stringToHex } from 'viem';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Hex, Rpc } from './rpc.ts';
-import { askVerdict, succeeds, type Verdict } from './verdict.ts';
+import { queryVerdict, succeeds, type Verdict } from './verdict.ts';
 
 const timeoutMs = 5_000;
 const gasLimit: Hex = '0x7a120';
@@ -14,7 +14,7 @@ const anyone: Hex = `0x${keccak256(stringToHex('quittance: asks whether a token 
  * about this payee, which counts as accepted.
  */
 export function tryPayee(chain: ChainConfig, token: Hex, contract: Hex, payee: Hex): Promise<Verdict> {
-  return askVerdict(
+  return queryVerdict(
     chain,
     timeoutMs,
     async (rpc) => (await moves(rpc, token, contract, payee)) || !(await moves(rpc, token, anyone, anyone)),

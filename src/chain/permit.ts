@@ -2,9 +2,9 @@ import { encodeFunctionData, erc20Abi, keccak256, parseAbi, parseSignature, stri
 import type { ChainConfig } from '../config/chains.ts';
 import { queryWithFailover } from './failover.ts';
 import { type Hex, RpcError } from './rpc.ts';
-import { ask, askDomain, type TokenDomain } from './token-domain.ts';
+import { ask, queryDomain, type TokenDomain } from './token-domain.ts';
 import { walletJson } from './typed-data.ts';
-import { askVerdict, succeeds, type Verdict } from './verdict.ts';
+import { queryVerdict, succeeds, type Verdict } from './verdict.ts';
 
 /** An allowance: whose tokens a spender may spend. Addresses in lower case. */
 export type Spending = { token: Hex; owner: Hex; spender: Hex };
@@ -62,7 +62,7 @@ export function readTokenAllowance(chain: ChainConfig, spending: Spending): Prom
     const [micro, nonce, domain] = await Promise.all([
       rpc.call(token, allowance),
       ask(rpc, token, nonces),
-      askDomain(rpc, chain.chainId, token),
+      queryDomain(rpc, chain.chainId, token),
     ]);
     if (micro.length !== 66) throw new RpcError('malformed', `${rpc.host}: ${token} does not say an allowance`);
     const permit = domain && nonce?.length === 66 ? { domain, nonce: BigInt(nonce) } : null;
@@ -84,7 +84,7 @@ export async function tryPermit(chain: ChainConfig, terms: PermitTerms, signatur
   const data = permitCall(terms, signature);
   if (data === null) return 'refused';
   const call = { from: caller, to: terms.token, data, gas: gasLimit };
-  return askVerdict(chain, timeoutMs, (rpc) => succeeds(rpc, call));
+  return queryVerdict(chain, timeoutMs, (rpc) => succeeds(rpc, call));
 }
 
 /** A signature with a key's length uses the classic permit, any other the one that takes bytes. */

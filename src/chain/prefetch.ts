@@ -58,20 +58,20 @@ export async function prefetch(
   const blocks = [...Map.groupBy(transactions, ({ blockHash }) => blockHash).values()];
   const crowdedBlocks = blocks.filter((block) => block.length > maxByHash);
   await mapLimited(crowdedBlocks, messagesAtOnce, async (block) => {
-    if (performance.now() < deadline) await askBlock(quick, block, fetched, deadline);
+    if (performance.now() < deadline) await queryBlock(quick, block, fetched, deadline);
   });
   const missing = transactions.filter(
     ({ txHash }) => !fetched.transactions.has(txHash) || !fetched.receipts.has(txHash),
   );
   await mapLimited(chunksOf(missing, batchSize), messagesAtOnce, async (part) => {
-    if (performance.now() < deadline) await askBatch(quick, part, fetched);
+    if (performance.now() < deadline) await queryBatch(quick, part, fetched);
   });
   const blockOf = new Map(wanted.map(({ txHash, blockHash }) => [txHash, blockHash]));
   const find = <T extends { blockHash: string | null }>(from: Map<string, T>, hash: string) => {
     const one = from.get(hash);
     return one && (blockOf.get(hash) ?? one.blockHash) === one.blockHash ? one : undefined;
   };
-  const [transactionAlone, receiptAlone] = [askOnce(rpc.transaction), askOnce(rpc.receipt)];
+  const [transactionAlone, receiptAlone] = [queryOnce(rpc.transaction), queryOnce(rpc.receipt)];
   return {
     ...rpc,
     transaction: async (hash) => find(fetched.transactions, hash) ?? transactionAlone(hash),
@@ -84,7 +84,7 @@ export async function prefetch(
  * Keeps the newest answers: a transaction that made thousands of transfers is wanted for each of them. Only a few,
  * because each can be large.
  */
-function askOnce<T>(ask: (hash: string) => Promise<T>): (hash: string) => Promise<T> {
+function queryOnce<T>(ask: (hash: string) => Promise<T>): (hash: string) => Promise<T> {
   const newest = new Map<string, Promise<T>>();
   return (hash) => {
     const known = newest.get(hash);
@@ -95,7 +95,7 @@ function askOnce<T>(ask: (hash: string) => Promise<T>): (hash: string) => Promis
   };
 }
 
-async function askBlock(
+async function queryBlock(
   rpc: Rpc,
   block: readonly LocatedTransaction[],
   fetched: Fetched,
@@ -122,7 +122,7 @@ async function askBlock(
   for (const one of full?.transactions ?? []) fetched.transactions.set(one.hash, one);
 }
 
-async function askBatch(rpc: Rpc, part: readonly LocatedTransaction[], fetched: Fetched): Promise<void> {
+async function queryBatch(rpc: Rpc, part: readonly LocatedTransaction[], fetched: Fetched): Promise<void> {
   if (!takesBatches(rpc.url, 'reads')) return;
   const hashes = [...new Set(part.map(({ txHash }) => txHash))];
   const numbers = new Set(part.map(({ blockNumber }) => blockNumber));

@@ -67,21 +67,21 @@ export async function isKeySigned({ address, hash, signature }: SignedText): Pro
  * Asks every endpoint of a chain whether the contract at an address signed (ERC-1271). For a deployed contract, a
  * signature in ERC-6492's wrapper is unwrapped. With `undeployed`, a wallet without code is asked through its factory.
  */
-export async function askContract(
+export async function queryContract(
   chain: ChainConfig,
   signed: SignedText,
   options: { undeployed: boolean },
 ): Promise<ContractVerdict> {
   if (signed.address === zeroAddress) return 'refused';
   const words = await Promise.all(
-    chain.rpcUrls.map((url) => askEndpoint(connectRpc(url, timeoutMs), chain.chainId, signed, options)),
+    chain.rpcUrls.map((url) => queryEndpoint(connectRpc(url, timeoutMs), chain.chainId, signed, options)),
   );
   if (words.includes('refused')) return 'refused';
   const [first = 'unreachable'] = words;
   return words.every((word) => word === first) ? first : 'unreachable';
 }
 
-async function askEndpoint(
+async function queryEndpoint(
   rpc: Rpc,
   chainId: number,
   signed: SignedText,

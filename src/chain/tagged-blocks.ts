@@ -25,7 +25,7 @@ export async function taggedNumber(rpc: Rpc, tag: FinalityTag, onLack?: () => vo
   const key = `${tag} ${rpc.url}`;
   const known = lacks.get(key);
   if (known && performance.now() < known.askAgainAtMs) return null;
-  const number = await askTagged(rpc, tag);
+  const number = await queryTaggedBlock(rpc, tag);
   if (number !== null) {
     lacks.delete(key);
     return number;
@@ -42,7 +42,7 @@ export async function taggedNumber(rpc: Rpc, tag: FinalityTag, onLack?: () => vo
 }
 
 /** As `taggedNumber`, but the endpoint is always asked. */
-export async function askTagged(rpc: Rpc, tag: FinalityTag): Promise<number | null> {
+export async function queryTaggedBlock(rpc: Rpc, tag: FinalityTag): Promise<number | null> {
   try {
     return (await rpc.header(tag))?.number ?? null;
   } catch (error) {

@@ -43,7 +43,7 @@ export async function readTokenDomain(chain: ChainConfig, token: TokenConfig): P
   const kept = known.get(token);
   if (kept && performance.now() < kept.untilMs) return kept.domain;
   const domain = await queryWithFailover(chain, timeoutMs, (rpc) =>
-    askAuthorizedDomain(rpc, chain.chainId, token.address),
+    queryAuthorizedDomain(rpc, chain.chainId, token.address),
   );
   known.set(token, { domain, untilMs: performance.now() + (domain ? keptMs : keptNoneMs) });
   return domain;
@@ -79,10 +79,10 @@ export async function isAuthorizationPending(
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== zeroWord);
 }
 
-/** As `askDomain`, but null for a token whose holders cannot sign transfers. */
-async function askAuthorizedDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
+/** As `queryDomain`, but null for a token whose holders cannot sign transfers. */
+async function queryAuthorizedDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
   const state = ask(rpc, token, stateCall(zeroAddress, zeroWord));
-  const [domain, unused] = await Promise.all([askDomain(rpc, chainId, token), state]);
+  const [domain, unused] = await Promise.all([queryDomain(rpc, chainId, token), state]);
   return unused === zeroWord ? domain : null;
 }
 
@@ -90,7 +90,7 @@ async function askAuthorizedDomain(rpc: Rpc, chainId: number, token: Hex): Promi
  * The name and version that a token reports, if its own separator follows from them. A token without a version uses the
  * usual one.
  */
-export async function askDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
+export async function queryDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
   const [nameAnswer, versionAnswer, separator] = await Promise.all(
     [nameCall, versionCall, separatorCall].map((data) => ask(rpc, token, data)),
   );

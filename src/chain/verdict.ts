@@ -6,7 +6,7 @@ import { type Rpc, RpcError } from './rpc.ts';
 export type Verdict = 'accepted' | 'refused' | 'unreachable';
 
 /** A verdict by simulated calls: `unreachable` when no endpoint answers. */
-export async function askVerdict(
+export async function queryVerdict(
   chain: ChainConfig,
   timeoutMs: number,
   isAccepted: (rpc: Rpc) => Promise<boolean>,

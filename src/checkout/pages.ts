@@ -5,7 +5,7 @@ import { minuteMs } from '../lib/durations.ts';
 import type { Outcome } from '../payments/outcome.ts';
 import { claim } from '../payments/submitted/claim.ts';
 import { submitHash } from '../payments/submitted/submit.ts';
-import { keepLanguage, openRequest, opensRequest } from '../requests/open.ts';
+import { openRequest, opensRequest, storeLanguage } from '../requests/open.ts';
 import { checksummed } from '../ui/address.ts';
 import { wordsFor } from '../ui/language.ts';
 import { walletConnectRoute } from '../web/assets.ts';
@@ -50,7 +50,7 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
     if (opensRequest(request.method, request.headers)) {
       // Only a person's browser opens a request, not a preview: docs/decisions/0010-what-opens-a-request.md.
       if (row.status === 'requested') await openRequest(ctx, scope, row.id);
-      await keepLanguage(ctx, scope, row, checkout.words.language);
+      await storeLanguage(ctx, scope, row, checkout.words.language);
     }
     return sendPayPage(reply, 200, checkout);
   };

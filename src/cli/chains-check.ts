@@ -1,7 +1,7 @@
 import { usesTag } from '../chain/finality.ts';
 import { connectRpc, RpcError } from '../chain/rpc.ts';
 import { type ChainStatus, chainStatus } from '../chain/status.ts';
-import { askTagged } from '../chain/tagged-blocks.ts';
+import { queryTaggedBlock } from '../chain/tagged-blocks.ts';
 import { checkTokens } from '../chain/tokens.ts';
 import { allChains, type ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
@@ -50,7 +50,7 @@ async function untaggedOf({ finality, rpcUrls }: ChainConfig): Promise<string | 
     rpcUrls.flatMap((url) =>
       tags.map(async (tag) => {
         const rpc = connectRpc(url, answerMs);
-        const isKnown = await askTagged(rpc, tag).then((number) => number !== null, isOfRpc);
+        const isKnown = await queryTaggedBlock(rpc, tag).then((number) => number !== null, isOfRpc);
         return isKnown ? [] : [`${rpc.host} names no ${tag} block`];
       }),
     ),

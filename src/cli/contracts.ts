@@ -1,7 +1,7 @@
 import { formatEther } from 'viem';
 import { recurringAddress } from '../chain/recurring/contract.ts';
 import { DeployFault, deployRecurring } from '../chain/recurring/deploy.ts';
-import { askContractState, type ContractState } from '../chain/recurring/deployed-code.ts';
+import { type ContractState, queryContractState } from '../chain/recurring/deployed-code.ts';
 import { allChains, type ChainConfig } from '../config/chains.ts';
 import type { RelayerSigner } from '../config/relayer.ts';
 import type { Context } from '../context.ts';
@@ -38,7 +38,7 @@ async function show(ctx: Context, args: Arguments): Promise<Record<string, unkno
       mode,
       address: located(chain).recurringContract,
       configured: chain.recurringContract !== null,
-      code: await askContractState(located(chain)),
+      code: await queryContractState(located(chain)),
     })),
   );
   return { address: recurringAddress(), note: unaudited, chains };
@@ -134,7 +134,7 @@ export async function checkContracts({ db, chains }: Context): Promise<Finding[]
   return Promise.all(
     allChains(chains).map(async (chain) => {
       const check = `automatic charges, chain ${chain.chainId}`;
-      const state = await askContractState(chain);
+      const state = await queryContractState(chain);
       const finding = findings[state](chain);
       const many = Number(rows?.find(({ chain_id }) => Number(chain_id) === chain.chainId)?.many ?? 0);
       if (many === 0 || (state !== 'none' && state !== 'absent')) return { check, ...finding };

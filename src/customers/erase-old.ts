@@ -3,7 +3,7 @@ import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUnreachable, type Scope } from '../db/connection.ts';
 import { dayMs } from '../lib/durations.ts';
-import { type CustomerPlan, findOldPlans, forgetPlans } from '../plans/customer.ts';
+import { type CustomerPlan, erasePlans, findOldPlans } from '../plans/customer.ts';
 import { findMadeBetween } from '../requests/customer.ts';
 import { byScope, eraseRequests } from './erase.ts';
 import { lockErasedTo, selectClocks, updateErasedTo } from './erase-store.ts';
@@ -40,7 +40,7 @@ export async function eraseOld(ctx: Context, signal: AbortSignal, maxBatches = b
     left = more;
   }
   if (left.length > 0 && !signal.aborted) warnOfLeft(ctx, 'requests');
-  await forgetOldPlans(ctx, before, signal, maxBatches);
+  await eraseOldPlans(ctx, before, signal, maxBatches);
   if (erased > 0) ctx.log.info({ requests: erased, before }, 'old personal data was removed');
   return erased;
 }
@@ -82,12 +82,12 @@ function eraseBatch(ctx: Context, scope: Scope, before: Date): Promise<number | 
   });
 }
 
-async function forgetOldPlans(ctx: Context, before: Date, signal: AbortSignal, maxBatches: number): Promise<void> {
+async function eraseOldPlans(ctx: Context, before: Date, signal: AbortSignal, maxBatches: number): Promise<void> {
   const failed = new Map<string, Scope>();
   for (let i = 0; i < maxBatches && !signal.aborted; i++) {
     const old = await findOldPlans(ctx.db.sql, before, { limit: batch, except: [...failed.values()] });
     for (const { scope, plans } of byScope(old, [])) {
-      const done = await unlessItFails(ctx, scope, () => forgetPlansOf(ctx, scope, plans));
+      const done = await unlessItFails(ctx, scope, () => erasePlansOf(ctx, scope, plans));
       if (!done) failed.set(`${scope.partnerId} ${scope.testMode}`, scope);
     }
     if (old.length < batch) return;
@@ -95,9 +95,9 @@ async function forgetOldPlans(ctx: Context, before: Date, signal: AbortSignal, m
   if (!signal.aborted) warnOfLeft(ctx, 'plans');
 }
 
-function forgetPlansOf(ctx: Context, scope: Scope, plans: CustomerPlan[]): Promise<void> {
+function erasePlansOf(ctx: Context, scope: Scope, plans: CustomerPlan[]): Promise<void> {
   return ctx.db.transaction(async (tx) => {
-    const forgotten = await forgetPlans(tx, plans, ctx.clock.now());
+    const forgotten = await erasePlans(tx, plans, ctx.clock.now());
     if (forgotten.length === 0) return;
     await audit(ctx, tx, theService, {
       ...scope,

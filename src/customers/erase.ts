@@ -8,10 +8,10 @@ import { isOneAddress } from '../lib/text/email.ts';
 import { deleteCustomerMails, deletePlanMails } from '../mail/outbox.ts';
 import {
   type CustomerPlan,
+  erasePlans,
   findChargesOfPlans,
   findPlansOfCustomer,
   findRequestsBeside,
-  forgetPlans,
 } from '../plans/customer.ts';
 import { dropReceipts } from '../receipts/drop.ts';
 import { type CustomerKey, type CustomerRequest, eraseFromRequests, findOfCustomer } from '../requests/customer.ts';
@@ -87,7 +87,7 @@ export async function eraseCustomer(
     // A plan is forgotten with the last of its charges, which only it may lead to.
     const isLast = (await requestsOf(tx, key, plans)).length <= batch;
     // Plans come first: a charge in progress holds its plan until its request is visible.
-    const forgotten = isLast ? await forgetPlans(tx, plans.slice(0, batch), ctx.clock.now()) : [];
+    const forgotten = isLast ? await erasePlans(tx, plans.slice(0, batch), ctx.clock.now()) : [];
     // Each plan may have had one charge in progress, to which it leads no longer.
     const most = batch + forgotten.length;
     const rows = await requestsOf(tx, key, plans, most + 1);

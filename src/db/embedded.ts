@@ -134,7 +134,7 @@ function runningPid(runner: Runner): number | null {
  * After a crash the process id may belong to another program. PostgreSQL would mistake that for its own server and
  * refuse to start.
  */
-function forgetStalePid(runner: Runner): void {
+function removeStalePid(runner: Runner): void {
   const pid = readPid(runner);
   if (pid === null || beginningOf(pid) === null || commandOf(pid).includes('postgres')) return;
   rmSync(join(runner.dataDir, 'postmaster.pid'), { force: true });
@@ -205,7 +205,7 @@ export async function startEmbedded(folder: string, installed: string | null = n
 }
 
 function launch(runner: Runner, port: number, logFile: string): ChildProcess {
-  forgetStalePid(runner);
+  removeStalePid(runner);
   const log = openSync(logFile, 'a');
   const args = ['-D', runner.dataDir, '-p', String(port), '-k', '', '-h', '127.0.0.1'];
   const [file, rest] = command(runner, 'postgres', [...args, '-c', 'max_connections=200']);

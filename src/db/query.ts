@@ -71,7 +71,7 @@ class Query extends PgQuery {
     try {
       const ahead = this.#ahead && this.#writeAhead(this.#ahead, known);
       const build = lastUsed(known, name);
-      if (!build) forgetOldest(connection, known, this.#maxKept);
+      if (!build) evictOldest(connection, known, this.#maxKept);
       ahead?.(connection);
       if (!build) {
         this.#known = known;
@@ -138,7 +138,7 @@ class Query extends PgQuery {
 }
 
 /** Makes room for one more prepared statement. The server closes the oldest before it reads the next message. */
-function forgetOldest(connection: Wire, known: PreparedStatements, maxKept: number): void {
+function evictOldest(connection: Wire, known: PreparedStatements, maxKept: number): void {
   for (const oldest of known.keys()) {
     if (known.size < maxKept) return;
     known.delete(oldest);

@@ -49,12 +49,12 @@ export function limitPages(
     const session = createHash('sha256').update(shown).digest('base64url');
     return sessions.take(`${client} ${session}`, now) && allSessions.take(client, now);
   };
-  const hold = new Tarpit();
-  app.addHook('preClose', async () => hold.end());
+  const tarpit = new Tarpit();
+  app.addHook('preClose', async () => tarpit.end());
   app.addHook('onRequest', async (request, reply) => {
     const isNowhere = leadsNowhere(request);
     if ((!isNowhere && !isLimited(request)) || take(request, isNowhere)) return;
-    await hold.wait();
+    await tarpit.wait();
     if (isForAgent(ctx.config, request)) throw refuse('rate_limited');
     return sendSlowDown(reply);
   });

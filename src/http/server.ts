@@ -80,7 +80,7 @@ export async function buildServer(
   app.removeAllContentTypeParsers();
   await app.register(formbody, { parser: parseForm });
   refuseUnstorable(app);
-  forgetForeignNotices(app);
+  discardForeignNotices(app);
   await addRoutes(app, ctx, pages, stopping);
   await app.ready();
   return app;
@@ -184,7 +184,7 @@ function refuseUnstorable(app: FastifyInstance): void {
 }
 
 /** `?done=` names what a page says was done. Anybody could put that into a link, so only pages of this site can. */
-function forgetForeignNotices(app: FastifyInstance): void {
+function discardForeignNotices(app: FastifyInstance): void {
   app.addHook('preValidation', async ({ query, headers }) => {
     if (!isFromOwnPage(headers)) delete (query as { done?: unknown }).done;
   });

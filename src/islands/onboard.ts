@@ -2,7 +2,7 @@ import type { WalletsData } from '../ui/wallet-forms.ts';
 import { announceIn } from './lib/announce.ts';
 import { copyFrom } from './lib/copy.ts';
 import { promiseTyped } from './lib/kept-forms.ts';
-import { forgetPage, keepPage } from './lib/kept-page.ts';
+import { discardPage, keepPage } from './lib/kept-page.ts';
 import { keepPairing, takePairing } from './lib/kept-pairing.ts';
 import { type KeptPairing, type LazyOffer, LazyWallet } from './lib/lazy-wallet.ts';
 import { localTimes } from './lib/local-times.ts';
@@ -11,7 +11,7 @@ import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
 import { tabStorage } from './lib/storage.ts';
 import { fillText, language } from './lib/texts.ts';
 import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
-import { askAccount, changeChain, currentChain, type FoundWallet, knownAccounts, signText } from './lib/wallets.ts';
+import { changeChain, currentChain, type FoundWallet, knownAccounts, requestAccount, signText } from './lib/wallets.ts';
 
 /** The key under which the next page finds the wallet that was connected on the previous one. */
 const chosenKey = 'wallet';
@@ -128,7 +128,7 @@ class WalletPage {
   async #accountOf(wallet: FoundWallet, tell: Tell): Promise<string> {
     const isLazy = wallet === this.#lazy;
     tell(isLazy ? 'pairing' : 'opening');
-    const asked = askAccount(wallet);
+    const asked = requestAccount(wallet);
     const account = await (isLazy ? asked.catch((error) => Promise.reject(refusalFrom(error, 'noAccount'))) : asked);
     if (account === null) throw new WalletRefusal('noAccount');
     return account;
@@ -145,7 +145,7 @@ class WalletPage {
     tabStorage.setItem(chosenKey, wallet.info.rdns);
     if (wallet === this.#lazy) keepPairing(await this.#lazy.provider.keep(account));
     this.#goesOn = wallet === this.#lazy;
-    forgetPage();
+    discardPage();
     form.submit();
   }
 
@@ -167,7 +167,7 @@ class WalletPage {
     const message = form.querySelector('pre')?.textContent ?? '';
     setField(form, 'signature', await signText(wallet, account, message));
     tell('sending');
-    forgetPage();
+    discardPage();
     form.submit();
   }
 

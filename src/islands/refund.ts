@@ -5,7 +5,7 @@ import { ensureNetwork } from './lib/ensure-network.ts';
 import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
 import { fillText, type IslandTexts } from './lib/texts.ts';
 import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
-import { askAccount, type FoundWallet, hexId, type WalletChain } from './lib/wallets.ts';
+import { type FoundWallet, hexId, requestAccount, type WalletChain } from './lib/wallets.ts';
 
 /** `from`: the sender's address, with its checksum for people. */
 type Order = { chain: WalletChain & { coin: string }; token: string; from: string; data: string; texts: IslandTexts };
@@ -66,7 +66,7 @@ function start(list: HTMLElement, order: Order): void {
 async function send(wallet: FoundWallet, order: Order, tell: (text: string) => void): Promise<string | null> {
   const { chain, token, from, data } = order;
   tell('waiting');
-  const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
+  const account = await requestAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
   if (account === null) throw new WalletRefusal('noAccount');
   if (account !== from.toLowerCase()) throw new WalletRefusal('otherAccount', { address: from });
   await ensureNetwork(wallet, chain, () => tell('switching'));

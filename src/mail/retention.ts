@@ -11,7 +11,7 @@ const batchSize = 1000;
  * Loop: deletes mails 30 days after they were sent, and mails that were given up 30 days after they were queued.
  * Returns how many.
  */
-export function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, signal: AbortSignal): Promise<number> {
+export function deleteOldMails({ db, clock }: Pick<Context, 'db' | 'clock'>, signal: AbortSignal): Promise<number> {
   const before = new Date(clock.now().getTime() - keptMs);
   return rowsInBatches(signal, batchSize, () => deleteOld(db.sql, before, batchSize));
 }

@@ -8,7 +8,7 @@ export type Resolve = (hostname: string) => Promise<string[]>;
  * Queries the name servers directly. Unlike the system's lookup, this takes no thread of the pool, so a name server
  * that hangs does not delay other lookups.
  */
-function askNameServers(): Resolve {
+function queryNameServers(): Resolve {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
   return async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -29,7 +29,7 @@ const lookups = new Lanes(8, Number.POSITIVE_INFINITY, 8_000);
 const underWay = new Map<string, Promise<string[]>>();
 
 /** Asks the system, once for all callers that want the same name at the same time. */
-function askSystem(hostname: string): Promise<string[]> {
+function querySystem(hostname: string): Promise<string[]> {
   const asked = underWay.get(hostname);
   if (asked) return asked;
   const answer = lookups
@@ -47,10 +47,10 @@ function askSystem(hostname: string): Promise<string[]> {
  * be reached
  * @param ask the query of the name servers
  */
-export function createResolve(localNames: boolean, ask: Resolve = askNameServers()): Resolve {
+export function createResolve(localNames: boolean, ask: Resolve = queryNameServers()): Resolve {
   return async (hostname) => {
     if (hostname === 'localhost' || hostname.endsWith('.localhost')) return ['127.0.0.1', '::1'];
     if (!localNames) return ask(hostname);
-    return ask(hostname).catch(() => askSystem(hostname));
+    return ask(hostname).catch(() => querySystem(hostname));
   };
 }

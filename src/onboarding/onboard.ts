@@ -45,7 +45,7 @@ async function openChecked(ctx: Context, token: string, emailPass: string | null
   return open;
 }
 
-export type HandIn = {
+export type DetailsInput = {
   token: string;
   emailPass: string | null;
   details: OnboardingDetails;
@@ -60,8 +60,8 @@ export type HandIn = {
  *
  * @throws MerchantRefusal of the link; email_code_needed; details_invalid for a currency without a rate
  */
-export async function handInDetails(ctx: Context, handIn: HandIn): Promise<void> {
-  const { token, emailPass, details, email, currency } = handIn;
+export async function submitDetails(ctx: Context, input: DetailsInput): Promise<void> {
+  const { token, emailPass, details, email, currency } = input;
   const { scope, row } = await openChecked(ctx, token, emailPass);
   if (currency !== null && currency !== row.display_currency && !(await isKnownCurrency(ctx.db, currency))) {
     throw new MerchantRefusal('details_invalid', { display_currency: 'notACurrency' });

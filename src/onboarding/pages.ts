@@ -28,7 +28,7 @@ import { isOwnForm } from '../web/origin.ts';
 import { relayOrigin } from '../web/phone-wallets.ts';
 import { codeUnderWay, enterEmailCode, passedEmail, passMs, sendEmailCode } from './code.ts';
 import { openLink } from './link.ts';
-import { chooseWallet, completeOnboarding, handInDetails, onboardingMessage } from './onboard.ts';
+import { chooseWallet, completeOnboarding, onboardingMessage, submitDetails } from './onboard.ts';
 import {
   detailsPage,
   enterCodePage,
@@ -239,7 +239,7 @@ const isCodeTrouble = (refusal: MerchantRefusal) => refusal.reason.startsWith('e
 async function saveDetails(ctx: Context, step: Step): Promise<FastifyReply> {
   const { token, emailPass, typed } = step;
   try {
-    await handInDetails(ctx, {
+    await submitDetails(ctx, {
       ...{ token, emailPass, ...readDetails(typed) },
       currency: typed.display_currency || null,
     });

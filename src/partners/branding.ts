@@ -83,7 +83,7 @@ export async function readBranding(ctx: Context, partnerId: string): Promise<Bra
 }
 
 /** Makes the next page of this process read a partner's branding again, after a change. */
-export function forgetBranding({ db }: Pick<Context, 'db'>, partnerId: string): void {
+export function invalidateBranding({ db }: Pick<Context, 'db'>, partnerId: string): void {
   keptBrandings.get(db)?.delete(partnerId);
 }
 

@@ -84,7 +84,7 @@ export async function reportTransaction(
   const own = ctx.chains[modeOf(scope.testMode)];
   const other = ctx.chains[modeOf(!scope.testMode)];
   const isAllowed = takeQuery(scope, accountId, ctx.clock.now());
-  const asked = isAllowed ? await Promise.all([...own, ...other].map((chain) => askChain(chain, txHash))) : [];
+  const asked = isAllowed ? await Promise.all([...own, ...other].map((chain) => queryChain(chain, txHash))) : [];
   const known = asked.find(({ transaction, receipt }) => transaction ?? receipt);
   const logs = known?.receipt?.success ? transfersIn(known.receipt) : [];
   const chainIds = own.map(({ chainId }) => chainId);
@@ -125,7 +125,7 @@ export async function reportTransaction(
 type ChainAnswer = { chain: ChainConfig; answered: boolean; transaction: Transaction | null; receipt: Receipt | null };
 
 /** What a chain knows of a transaction. */
-async function askChain(chain: ChainConfig, txHash: string): Promise<ChainAnswer> {
+async function queryChain(chain: ChainConfig, txHash: string): Promise<ChainAnswer> {
   let answered = false;
   for (const url of promptEndpoints(chain)) {
     const rpc = connectRpc(url, timeoutMs);

@@ -14,7 +14,7 @@ import { readMailBranding } from '../partners/branding.ts';
 import { createInScope } from '../requests/create-in-scope.ts';
 import { beginCollecting } from './collect/begin.ts';
 import { collectMinutes } from './collect/rules.ts';
-import { askToPayMail } from './mail.ts';
+import { paymentRequestMail } from './mail.ts';
 import { takePlanMail } from './mail-limit.ts';
 import { readActiveMandate } from './mandates/read.ts';
 import { afterCharge, type Day, retryMs, startOf } from './rules.ts';
@@ -151,7 +151,7 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: NamedPlan, now
   if (mandate !== null) return beginCollecting(inner, tx, scope, { plan, request, mandate, number, now });
   const to = await takePlanMail(inner, tx, scope, plan);
   if (to === null || branding === null) return;
-  const mail = askToPayMail(inner, { plan, request, branding, to });
+  const mail = paymentRequestMail(inner, { plan, request, branding, to });
   await queueCustomerMail(inner, tx, scope, { requestId: request.id, purpose: 'ask', ...mail });
 }
 

@@ -70,7 +70,7 @@ export function findOldPlans(
  *
  * @returns those that still contained personal data, without any that another node has already erased
  */
-export async function forgetPlans(tx: Tx, plans: CustomerPlan[], now: Date): Promise<CustomerPlan[]> {
+export async function erasePlans(tx: Tx, plans: CustomerPlan[], now: Date): Promise<CustomerPlan[]> {
   const forgotten = await tx<CustomerPlan[]>`
     update plans p set name = null, customer_name = null, customer_email = null, customer_phone = null,
       ${endedColumns(tx, now)}

@@ -17,7 +17,10 @@ import type { NamedPlan } from './store.ts';
 type DueCharge = { plan: NamedPlan; request: RequestRow; branding: MailBranding; to: string };
 
 /** The mail that asks a customer to pay a charge by its link: as text, and as HTML with the partner's branding. */
-export function askToPayMail({ config }: Pick<Context, 'config'>, { plan, request, branding, to }: DueCharge): NewMail {
+export function paymentRequestMail(
+  { config }: Pick<Context, 'config'>,
+  { plan, request, branding, to }: DueCharge,
+): NewMail {
   const words = wordsKept(plan.language);
   const { planMail: t } = planTexts(words);
   const merchant = payeeName(plan);

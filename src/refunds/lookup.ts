@@ -1,4 +1,4 @@
-import { askHeads, isFinalForAll } from '../chain/endpoint-heads.ts';
+import { isFinalForAll, queryHeads } from '../chain/endpoint-heads.ts';
 import { transferOf } from '../chain/reader/blocks.ts';
 import { connectRpc, type Receipt, RpcError } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
@@ -34,7 +34,7 @@ export type RefundLookup =
  * each has its block deep enough: one of them could be on a chain of its own.
  */
 export async function lookUpRefund(chain: ChainConfig, wanted: ExpectedRefund): Promise<RefundLookup> {
-  const answers = await Promise.all(chain.rpcUrls.map((url) => askOne(url, wanted.refundTxHash)));
+  const answers = await Promise.all(chain.rpcUrls.map((url) => queryOne(url, wanted.refundTxHash)));
   const [receipt] = answers.flatMap((answer) => (typeof answer === 'object' ? [answer] : []));
   if (!receipt) {
     if (answers.includes('waiting')) return { kind: 'waiting' };
@@ -42,7 +42,7 @@ export async function lookUpRefund(chain: ChainConfig, wanted: ExpectedRefund): 
   }
   const seenIn = (one: Receipt) => [one.blockHash, one.blockNumber, one.success, movedMicro(one, wanted)].join();
   const agreed = answers.every((answer) => typeof answer === 'object' && seenIn(answer) === seenIn(receipt));
-  const heads = agreed ? await askHeads(chain, timeoutMs) : null;
+  const heads = agreed ? await queryHeads(chain, timeoutMs) : null;
   const final = heads !== null && isFinalForAll(heads, receipt.blockNumber, wanted.usdcMicro, chain);
   if (!receipt.success) return { kind: 'failed', final };
   const { blockNumber: minedIn } = receipt;
@@ -50,7 +50,7 @@ export async function lookUpRefund(chain: ChainConfig, wanted: ExpectedRefund): 
   return moved > 0n ? { kind: 'refunds', movedMicro: moved, minedIn, final } : { kind: 'other', final };
 }
 
-async function askOne(url: string, txHash: string): Promise<Receipt | 'waiting' | 'unknown' | 'unavailable'> {
+async function queryOne(url: string, txHash: string): Promise<Receipt | 'waiting' | 'unknown' | 'unavailable'> {
   const rpc = connectRpc(url, timeoutMs);
   try {
     const [receipt, transaction] = await Promise.all([rpc.receipt(txHash), rpc.transaction(txHash)]);

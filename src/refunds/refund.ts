@@ -145,11 +145,11 @@ async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: 
  */
 async function withName(unnamed: UnnamedRefund): Promise<PreparedRefund> {
   const { chain, token } = unnamed;
-  const symbol = token.symbol ?? (await askSymbol(chain, token.address)) ?? token.address;
+  const symbol = token.symbol ?? (await querySymbol(chain, token.address)) ?? token.address;
   return { ...unnamed, token: { ...token, symbol } };
 }
 
-async function askSymbol({ rpcUrls: [url] }: ChainConfig, address: Hex): Promise<string | null> {
+async function querySymbol({ rpcUrls: [url] }: ChainConfig, address: Hex): Promise<string | null> {
   if (url === undefined) return null;
   return (await readTokenFacts(connectRpc(url, nameMs), address)).symbol;
 }

@@ -90,7 +90,7 @@ export async function openRequest(ctx: Context, scope: Scope, id: string): Promi
 }
 
 /** Stores the language in which the customer reads the pay page, if a receipt will be sent and it is not known yet. */
-export async function keepLanguage(ctx: Context, scope: Scope, row: PayPageRow, language: string): Promise<void> {
+export async function storeLanguage(ctx: Context, scope: Scope, row: PayPageRow, language: string): Promise<void> {
   const isSent = row.customer_email !== null || row.customer_phone !== null;
   if (!isSent || row.proof_status === 'verified' || row.customer_language === language) return;
   await ctx.db.scoped(scope, (tx) => updateRequestLanguage(tx, scope, row.id, language));

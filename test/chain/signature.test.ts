@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { concat, type Hex, hashMessage, serializeErc6492Signature, zeroAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { askContract, isKeySigned, readSignature } from '../../src/chain/signature.ts';
+import { isKeySigned, queryContract, readSignature } from '../../src/chain/signature.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import { testChain } from '../support/chain/chain.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
@@ -39,7 +39,7 @@ async function withCode(code: Hex): Promise<string> {
 }
 
 const ask = (address: string, signature: Hex = anything, chain: ChainConfig = node.chain) =>
-  askContract(chain, { address, hash, signature }, { undeployed: true });
+  queryContract(chain, { address, hash, signature }, { undeployed: true });
 
 const words: Record<string, [code: Hex, word: string]> = {
   'the magic value': [accepts, 'accepted'],

@@ -7,7 +7,7 @@ import { connect } from '../../src/db/connection.ts';
 import { runJobs } from '../../src/jobs.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
-import { takeDue } from '../../src/plans/collect/queue-store.ts';
+import { claimDueCharges } from '../../src/plans/collect/queue-store.ts';
 import { collectDue } from '../../src/plans/collect/run.ts';
 import { endMandate } from '../../src/plans/mandates/end.ts';
 import { revokeStopped } from '../../src/plans/mandates/revoke.ts';
@@ -257,7 +257,7 @@ test('No more of a partner’s charges are taken than there is room for among it
     waiting: 10,
     keys: heldKeys(of.ctx, now),
   };
-  const taken = await takeDue(of.db, of.chain.chainId, limits);
+  const taken = await claimDueCharges(of.db, of.chain.chainId, limits);
   assert.equal(taken.filter((one) => one.partner_id === party.scope.partnerId).length, 3);
   assert.equal(taken.filter((one) => one.partner_id === other.scope.partnerId).length, 1);
   await of.db.sql`delete from relay_transactions where nonce >= 1000000`;
@@ -396,11 +396,11 @@ test('A charge that another transaction holds → it is left alone, and the othe
   };
   const taken = await of.owner.begin(async (tx) => {
     await tx`select from collections where request_id = ${held?.request_id ?? ''} for update`;
-    return takeDue(of.db, of.chain.chainId, limits);
+    return claimDueCharges(of.db, of.chain.chainId, limits);
   });
   assert.equal(taken.length, 2);
   assert.ok(taken.every((one) => one.request_id !== held?.request_id));
-  const [last] = await takeDue(of.db, of.chain.chainId, limits);
+  const [last] = await claimDueCharges(of.db, of.chain.chainId, limits);
   assert.equal(last?.request_id, held?.request_id);
 });
 

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { heldKeys } from '../../src/chain/relay/relay.ts';
 import { dayMs, minuteMs } from '../../src/lib/durations.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
-import { takeDue } from '../../src/plans/collect/queue-store.ts';
-import { updateDelayed, updateFailed, updateGivenBack } from '../../src/plans/collect/store.ts';
+import { claimDueCharges } from '../../src/plans/collect/queue-store.ts';
+import { updateClaimReleased, updateDelayed, updateFailed } from '../../src/plans/collect/store.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
 
 let of: CollectFixtures;
@@ -19,7 +19,15 @@ function take() {
   const now = of.clock.now();
   const leaseUntil = new Date(now.getTime() + minuteMs);
   const keys = heldKeys(of.ctx, now);
-  return takeDue(of.db, of.chain.chainId, { testMode: true, now, leaseUntil, ofOne: 10, all: 10, waiting: 10, keys });
+  return claimDueCharges(of.db, of.chain.chainId, {
+    testMode: true,
+    now,
+    leaseUntil,
+    ofOne: 10,
+    all: 10,
+    waiting: 10,
+    keys,
+  });
 }
 
 async function agreed() {
@@ -39,7 +47,7 @@ test('another node took a charge after its lease ran out → what the first one 
   const now = of.clock.now();
   const dueAt = new Date(now.getTime() + dayMs);
   const [delayed, failed] = await of.db.scoped(of.scope, async (tx) => {
-    await updateGivenBack(tx, first, now);
+    await updateClaimReleased(tx, first, now);
     return [
       await updateDelayed(tx, first, { reason: 'too_soon', now, dueAt }),
       await updateFailed(tx, first, { reason: 'balance_low', since: now, now, dueAt }),

@@ -10,7 +10,7 @@ import { matchPending } from '../../src/payments/match.ts';
 import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { upsertSubmitted } from '../../src/payments/submitted/store.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
-import { takeDue } from '../../src/plans/collect/queue-store.ts';
+import { claimDueCharges } from '../../src/plans/collect/queue-store.ts';
 import { collectDue } from '../../src/plans/collect/run.ts';
 import { endPlan, pausePlan, resumePlan } from '../../src/plans/lifecycle.ts';
 import { endMandate } from '../../src/plans/mandates/end.ts';
@@ -392,7 +392,7 @@ test('A partner with many charges due holds up no other: partners take turns, al
     waiting: 90,
     keys: heldKeys(of.ctx, now),
   };
-  const taken = await takeDue(of.db, of.chain.chainId, limits);
+  const taken = await claimDueCharges(of.db, of.chain.chainId, limits);
   assert.equal(taken.length, 4);
   assert.equal(taken.filter((one) => one.partner_id === other.partnerId).length, 1);
 });

@@ -4,7 +4,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { deterministicDeployer, recurringAddress, recurringCode } from '../../src/chain/recurring/contract.ts';
 import { DeployFault, deployRecurring } from '../../src/chain/recurring/deploy.ts';
-import { askContractState } from '../../src/chain/recurring/deployed-code.ts';
+import { queryContractState } from '../../src/chain/recurring/deployed-code.ts';
 import { callRpc, connectRpc, toHex } from '../../src/chain/rpc.ts';
 import { type ChainConfig, limitsOf } from '../../src/config/chains.ts';
 import { localSigner } from '../../src/config/relayer.ts';
@@ -55,7 +55,7 @@ async function faultOf(...args: Parameters<typeof deployRecurring>): Promise<str
 }
 
 test('deploy › a chain without the contract → deployed at its address, exactly as compiled; again → nothing is sent', async () => {
-  assert.equal(await askContractState(chain), 'absent');
+  assert.equal(await queryContractState(chain), 'absent');
   const signer = await signerWith(ether);
   const done = await deployRecurring(chain, signer);
   assert.equal(done.address, recurringAddress());
@@ -134,7 +134,7 @@ test('deploy › other code at the address, or a deployer that creates other cod
   const code = recurringCode(chain.chainId, recurringAddress());
   for (const other of ['0x00', `${code}00`, recurringCode(1, recurringAddress())] as Hex[]) {
     await rpc('anvil_setCode', recurringAddress(), other);
-    assert.equal(await askContractState(chain), 'foreign');
+    assert.equal(await queryContractState(chain), 'foreign');
     assert.match(await faultOf(chain, signer), /is not this version’s contract/);
   }
 });
@@ -142,12 +142,12 @@ test('deploy › other code at the address, or a deployer that creates other cod
 test('state of the contract › two endpoints that disagree → the worse state counts; no address → none', async () => {
   await deployRecurring(chain, await signerWith(ether));
   const both = { ...chain, rpcUrls: [liar.url, ...chain.rpcUrls] };
-  assert.equal(await askContractState(both), 'deployed');
+  assert.equal(await queryContractState(both), 'deployed');
   liar.fake.lie = async ({ method }) => (method === 'eth_getCode' ? { result: '0x' } : null);
-  assert.equal(await askContractState(both), 'absent');
+  assert.equal(await queryContractState(both), 'absent');
   liar.fake.lie = async ({ method }) => (method === 'eth_getCode' ? { result: '0xfe' } : null);
-  assert.equal(await askContractState(both), 'foreign');
+  assert.equal(await queryContractState(both), 'foreign');
   liar.fake.lie = async () => 'hang up';
-  assert.equal(await askContractState(both), 'unreachable');
-  assert.equal(await askContractState({ ...chain, recurringContract: null }), 'none');
+  assert.equal(await queryContractState(both), 'unreachable');
+  assert.equal(await queryContractState({ ...chain, recurringContract: null }), 'none');
 });

@@ -28,7 +28,7 @@ export async function moveWallet(stage: Stage, [who = 0, which = 0, whose = 0]: 
   if (oldWallet === null) return false;
   await stage.database.owner`delete from day_counters where action = 'wallet_change'`; // as on another day
   const newWallet = { address: next.address, chainIds: next.isOn && [chainOf(stage, next.isOn).chainId] };
-  return isTaken(
+  return isStillClaimed(
     changeWallet(stage.ctx, theService, partner.scope, merchant.id, { oldWallet, newWallet, messages: [] }),
   );
 }
@@ -80,7 +80,7 @@ async function onboard(stage: Stage, merchant: Merchant, which: number): Promise
   if (!isOnboarded) {
     const used = at(stage.wallets.slice(-inTurn), which);
     const take = ({ privateKey }: Wallet) =>
-      privateKey !== null && isTaken(onboardWithKey(stage.ctx, merchant.id, privateKey));
+      privateKey !== null && isStillClaimed(onboardWithKey(stage.ctx, merchant.id, privateKey));
     if (!(used && (await take(used))) && !(await take(await makeWallet(stage)))) return false;
   }
   merchant.isReset = false;
@@ -102,7 +102,7 @@ export async function finishOnboarding(stage: Stage, turn: number): Promise<void
 }
 
 /** Whether a wallet was taken; false if it belongs to another merchant, or the merchant took one meanwhile. */
-async function isTaken(taking: Promise<unknown>): Promise<boolean> {
+async function isStillClaimed(taking: Promise<unknown>): Promise<boolean> {
   try {
     await taking;
     return true;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { getAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
-import { askForRest, attachUnmatched } from '../../src/payments/unmatched/attach.ts';
+import { attachUnmatched, requestRest } from '../../src/payments/unmatched/attach.ts';
 import { makeMerchant, makePartner, makeRequest, makeTransfer, unmatched } from '../support/fixtures.ts';
 import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
@@ -228,7 +228,7 @@ for (const reason of ['self_transfer', 'wrong_token'] as const) {
     const sender = reason === 'self_transfer' ? { from_address: merchant.wallet } : {};
     const txHash = await makeTransfer(fixtures.db.sql, fixtures.scope, merchant, { ...columns, ...sender });
     const attach = { chainId: 31337, txHash, ordinal: 0, accountId: merchant.id, requestId: request.id };
-    for (const act of [attachUnmatched, askForRest]) {
+    for (const act of [attachUnmatched, requestRest]) {
       assert.deepEqual(await act(fixtures.ctx, theService, fixtures.scope, attach), { kind: 'wrong_token' });
     }
     assert.equal((await fixtures.read(request)).proof_status, 'none');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { type NewMail, queueMail } from '../../src/mail/outbox.ts';
-import { encryptMails, forgetMails } from '../../src/mail/retention.ts';
+import { deleteOldMails, encryptMails } from '../../src/mail/retention.ts';
 import { retryMail } from '../../src/mail/stuck.ts';
 import { type DueMail, sendDueMails } from '../../src/mail/transport.ts';
 import { testConfig, testContext } from '../support/app.ts';
@@ -26,7 +26,7 @@ test('Mails are deleted a month after they were sent or had failed; a waiting ma
   await sql`update mails set next_attempt_at = 'infinity' where recipient = 'given-up@example.com'`;
   const start = Date.now();
   const forget = (days: number) =>
-    forgetMails({ db: database.db, clock: { now: () => new Date(start + days * dayMs) } }, running);
+    deleteOldMails({ db: database.db, clock: { now: () => new Date(start + days * dayMs) } }, running);
   assert.equal(await forget(29.9), 0);
   assert.equal(await forget(30.1), 2);
   assert.deepEqual(

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import {
-  forgetSubmitted,
+  deleteExpiredSubmitted,
   readSubmitted,
   refreshSubmitted,
   type SubmittedTransaction,
@@ -254,9 +254,9 @@ test('the newest ten of a request are kept, no other scope can read them, and th
   }
   await fixtures.db
     .sql`update payment_hints set first_seen_at = now() - interval '71 hours' where request_id = ${request.id}`;
-  assert.equal(await forgetSubmitted(fixtures.ctx, running), 0);
+  assert.equal(await deleteExpiredSubmitted(fixtures.ctx, running), 0);
   await fixtures.db
     .sql`update payment_hints set first_seen_at = now() - interval '73 hours' where request_id = ${request.id}`;
-  assert.equal(await forgetSubmitted(fixtures.ctx, running), 10);
+  assert.equal(await deleteExpiredSubmitted(fixtures.ctx, running), 10);
   assert.deepEqual(await read(request), []);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
 import { recurringAddress } from '../../src/chain/recurring/contract.ts';
-import { askContractState } from '../../src/chain/recurring/deployed-code.ts';
+import { queryContractState } from '../../src/chain/recurring/deployed-code.ts';
 import { callRpc, toHex } from '../../src/chain/rpc.ts';
 import { UsageFault } from '../../src/cli/command.ts';
 import { checkContracts, contractCommands } from '../../src/cli/contracts.ts';
@@ -70,7 +70,7 @@ test('contracts deploy › by DEPLOYER_KEY on one chain → deployed, with the w
   assert.deepEqual([line?.state, line?.sender, first.failed], ['deployed', deployer?.address, false]);
   assert.equal(first.answer.next, 'The sandbox uses it automatically.');
   assert.match(String(first.answer.note), /not been audited/);
-  assert.equal(await askContractState(node.chain), 'deployed');
+  assert.equal(await queryContractState(node.chain), 'deployed');
   const again = await run('contracts deploy', ctx, one);
   assert.deepEqual([again.lines[0]?.state, again.lines[0]?.tx_hash, again.failed], ['already deployed', null, false]);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import {
   type Comparison,
   digestOf,
-  forgetAfter,
+  discardAfter,
   newComparison,
   nextReported,
   noteCompared,
@@ -58,19 +58,19 @@ test('a reorganisation → later blocks are read and compared again, and no earl
   comparison.upTo = 5;
   noteCompared(comparison, { from: 8, to: 9 });
   for (const number of [6, 7, 10]) noteRead(comparison, number, [], { url: one });
-  forgetAfter(comparison, 8);
+  discardAfter(comparison, 8);
   assert.deepEqual(
     [comparison.upTo, [...comparison.beyond], [...comparison.read.keys()], comparison.rewinds],
     [5, [8], [6, 7], 1],
   );
-  forgetAfter(comparison, 3);
+  discardAfter(comparison, 3);
   assert.deepEqual([comparison.upTo, comparison.beyond.size, comparison.read.size], [3, 0, 0]);
   assert.deepEqual(nextReported(comparison, null, 3, 4), { from: 4, to: 4 });
 });
 
 test('a reorganisation before anything was compared → nothing is taken for compared', () => {
   const comparison = newComparison();
-  forgetAfter(comparison, 3);
+  discardAfter(comparison, 3);
   assert.equal(comparison.upTo, null);
 });
 

@@ -65,7 +65,7 @@ export function noteCompared(comparison: Comparison, { from, to }: Range): void 
 }
 
 /** After a reorganisation: blocks after this one are read and compared again. */
-export function forgetAfter(comparison: Comparison, number: number): void {
+export function discardAfter(comparison: Comparison, number: number): void {
   comparison.rewinds++;
   for (const later of comparison.read.keys()) if (later > number) comparison.read.delete(later);
   for (const later of comparison.beyond) if (later > number) comparison.beyond.delete(later);

@@ -50,13 +50,13 @@ export type Search = {
  */
 export async function logsOfBlock(header: Header, search: Search): Promise<Log[] | null> {
   const { tokens, rpc, other, doubts } = search;
-  const logs = await askLogs(rpc, header, tokens);
+  const logs = await queryTokenLogs(rpc, header, tokens);
   if (!logs) return logsByWallet(header, search);
   if (!lacksAnnounced(header, logs, tokens)) return logs;
 
   const receipts = await answerOrNull(rpc, () => rpc.blockReceipts(header.hash));
   if (receipts) return transfersIn(header, receipts, tokens);
-  const second = other && (await askLogs(other, header, tokens).catch(nullOfRpc));
+  const second = other && (await queryTokenLogs(other, header, tokens).catch(nullOfRpc));
   if (second) {
     if (second.length === logs.length) return logs;
     throw new ProviderFault(
@@ -70,7 +70,12 @@ export async function logsOfBlock(header: Header, search: Search): Promise<Log[]
 }
 
 /** Null if the provider does not return so many logs. */
-function askLogs(rpc: Rpc, header: Header, tokens: readonly string[], wallets?: string[]): Promise<Log[] | null> {
+function queryTokenLogs(
+  rpc: Rpc,
+  header: Header,
+  tokens: readonly string[],
+  wallets?: string[],
+): Promise<Log[] | null> {
   return answerOrNull(rpc, async () => {
     const logs = wallets
       ? await rpc.logsOfBlock(header.hash, tokens, transferTopic, null, wallets)
@@ -106,7 +111,7 @@ async function logsTo(
 ): Promise<Log[] | null> {
   const parts = chunksOf(wallets, walletsPerQuery);
   if (parts.length > maxQueriesPerBlock) return null;
-  const answers = await mapLimited(parts, 4, (part) => askLogs(rpc, header, tokens, part));
+  const answers = await mapLimited(parts, 4, (part) => queryTokenLogs(rpc, header, tokens, part));
   if (answers.includes(null)) return null;
   return answers.flatMap((answer) => answer ?? []).sort((a, b) => a.logIndex - b.logIndex);
 }

@@ -9,7 +9,7 @@ import { type FinalityTag, taggedNumber } from '../tagged-blocks.ts';
 import { checkLinked, checkLogs, checkOneBlockEach, lacksAnnounced, nextRange, transferTopic } from './blocks.ts';
 import { checkOther, checkProvider } from './check-provider.ts';
 import { selectKnownBlock } from './checkpoints-store.ts';
-import { type Comparison, forgetAfter, noteRead } from './comparison.ts';
+import { type Comparison, discardAfter, noteRead } from './comparison.ts';
 import { type BlockContent, type Doubts, findTransfers, logsOfBlock } from './find.ts';
 import { findFirst } from './first-block.ts';
 import type { Lease } from './lease.ts';
@@ -135,7 +135,7 @@ async function readUpTo(reader: Reader, provider: RpcProvider, from: store.Curso
     const next: store.Cursor | null = at.number < head.number ? await readOn(reader, provider, at, view) : null;
     if (!next && ++rewinds > rewindsPerPass) throw new ProviderFault('the chain keeps changing while it is read');
     at = next ?? (await rewind(reader, provider, at, head, progressOf(reader.chain, view, at.number)));
-    if (!next) forgetAfter(reader.comparison, at.number);
+    if (!next) discardAfter(reader.comparison, at.number);
   }
   return at;
 }

@@ -26,7 +26,7 @@ export async function rewind(
   if (fault) throw new ProviderFault(fault);
   const blocks = await store.selectBlocks(db, chain.chainId);
   const top = Math.min(at.number, head.number);
-  await askSecondEndpoint(reader, provider, await selectKnownBlock(db, chain.chainId, top));
+  await querySecondEndpoint(reader, provider, await selectKnownBlock(db, chain.chainId, top));
   const { ancestor, shared } = await findAncestor(provider, blocks, top, head);
   if (shared && ancestor.number === at.number) {
     throw new ProviderFault(`block ${at.number} is on its chain, but not the parent of the next`);
@@ -68,7 +68,7 @@ async function findDeeper(reader: Reader, provider: RpcProvider, before: Header)
 }
 
 /** One provider alone cannot remove blocks that another still has. */
-async function askSecondEndpoint(reader: Reader, provider: RpcProvider, ours: store.Cursor | null) {
+async function querySecondEndpoint(reader: Reader, provider: RpcProvider, ours: store.Cursor | null) {
   const other = reader.pool.other(provider);
   if (!other || !ours) return;
   let theirs: Header | null;

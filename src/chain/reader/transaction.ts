@@ -31,8 +31,8 @@ export async function readTransaction(
   acceptsLess: boolean,
 ): Promise<FoundTransfer[] | null> {
   const [answeredTx, answeredReceipt] = await Promise.all([
-    askEach(rpcs, (rpc) => rpc.transaction(txHash)),
-    askEach(rpcs, (rpc) => rpc.receipt(txHash)),
+    queryEach(rpcs, (rpc) => rpc.transaction(txHash)),
+    queryEach(rpcs, (rpc) => rpc.receipt(txHash)),
   ]);
   const [tx, receipt] = [answeredTx?.answer, answeredReceipt?.answer];
   const isOther = answeredReceipt && (receipt?.blockHash !== header.hash || !receipt.success);
@@ -74,7 +74,7 @@ export async function readTransaction(
 /**
  * The first answer; null when none of them has one. If the first provider does not answer at all, no other is asked.
  */
-async function askEach<T>(rpcs: readonly Rpc[], ask: (rpc: Rpc) => Promise<T>): Promise<{ answer: T } | null> {
+async function queryEach<T>(rpcs: readonly Rpc[], ask: (rpc: Rpc) => Promise<T>): Promise<{ answer: T } | null> {
   for (const [i, rpc] of rpcs.entries()) {
     try {
       return { answer: await ask(rpc) };
@@ -128,7 +128,7 @@ async function ordinalsWithout(
   logs: readonly Log[],
   rpcs: readonly Rpc[],
 ): Promise<number[] | null> {
-  const first = (await askEach(rpcs, (rpc) => countLogsBefore(rpc, header, txHash)))?.answer ?? null;
+  const first = (await queryEach(rpcs, (rpc) => countLogsBefore(rpc, header, txHash)))?.answer ?? null;
   if (first === null || logs.some(({ logIndex }) => logIndex < first)) return null;
   return logs.map(({ logIndex }) => logIndex - first);
 }
@@ -158,7 +158,7 @@ async function bindingsWithout(
 ): Promise<((ordinal: number) => Bindings) | null> {
   const addresses = [...new Set(logs.map(({ address }) => address)), contract];
   const topics = [authorizationUsedTopic, chargedTopic];
-  const answers = await askEach(rpcs, (rpc) => rpc.logsOfBlock(header.hash, addresses, topics));
+  const answers = await queryEach(rpcs, (rpc) => rpc.logsOfBlock(header.hash, addresses, topics));
   const [log, ordinal] = [logs[0], ordinals[0]];
   if (!answers || !log || ordinal === undefined) return null;
   const placed: Log[] = [];

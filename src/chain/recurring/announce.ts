@@ -1,6 +1,6 @@
 import { allChains } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import { askContractState } from './deployed-code.ts';
+import { queryContractState } from './deployed-code.ts';
 
 /**
  * At start, outside a sandbox, logs whether plans are charged automatically, and by which contract. The operator should
@@ -26,7 +26,7 @@ export async function announceRecurring({ config, chains, log }: Pick<Context, '
     { contract: address },
     'plans are charged automatically by a contract that has not been audited by an outside party: docs/contracts.md says what it can and cannot do',
   );
-  const states = await Promise.all(all.map(askContractState));
+  const states = await Promise.all(all.map(queryContractState));
   for (const [i, { chainId }] of all.entries()) {
     const about = { chain: chainId, contract: address };
     if (states[i] === 'absent') log.warn(about, 'the contract for automatic charges is not deployed here');

@@ -9,7 +9,7 @@ import { signCall } from '../relay/sign.ts';
 import { simulateCall } from '../relay/simulate.ts';
 import { connectRpc, type Hex, nullOfRpc, type Receipt } from '../rpc.ts';
 import { deploymentCall, deterministicDeployer, recurringAddress } from './contract.ts';
-import { askContractState, type ContractState } from './deployed-code.ts';
+import { type ContractState, queryContractState } from './deployed-code.ts';
 
 /** The result of a deployment. The sender is null if the contract was already deployed. */
 export type Deployment = { address: Hex; sender: Hex | null; txHash: Hex | null; feeWei: bigint };
@@ -38,7 +38,7 @@ export async function deployRecurring(
 ): Promise<Deployment> {
   const address = recurringAddress();
   const target = { ...chain, recurringContract: address };
-  const state = await askContractState(target);
+  const state = await queryContractState(target);
   if (state === 'deployed') return { address, sender: null, txHash: null, feeWei: 0n };
   if (state !== 'absent') throw faultOf(state, chain, address);
   if (!signer) throw new DeployFault('No key can pay for the deployment. Set DEPLOYER_KEY or RELAYER_KEYS.');
@@ -106,7 +106,7 @@ async function waitMined(chain: ChainConfig, hash: Hex, limitMs: number): Promis
 
 async function waitUntilSeen(chain: ChainConfig, address: Hex, limitMs: number): Promise<void> {
   const seen = await repeat(limitMs, chain.pollMs, async () => {
-    const state = await askContractState(chain);
+    const state = await queryContractState(chain);
     return state === 'absent' || state === 'unreachable' ? null : state;
   });
   if (seen === 'deployed') return;

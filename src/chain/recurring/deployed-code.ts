@@ -12,7 +12,7 @@ const timeoutMs = 3_000;
 const worstFirst = ['foreign', 'absent', 'unreachable', 'deployed'] as const;
 
 /** Asks every endpoint of a chain what code the configured address has. Never throws for a chain in trouble. */
-export async function askContractState({ chainId, recurringContract, rpcUrls }: ChainConfig): Promise<ContractState> {
+export async function queryContractState({ chainId, recurringContract, rpcUrls }: ChainConfig): Promise<ContractState> {
   if (recurringContract === null) return 'none';
   const states = await Promise.all(
     rpcUrls.map(async (url) => {

@@ -99,7 +99,7 @@ async function checkAccount(
     live.map(({ id }) => id),
   );
   const undecided = await settleByReader(ctx, chain, live, variants, heads);
-  if (undecided.length > 0 && !report && isWorthAsking(account, heads)) {
+  if (undecided.length > 0 && !report && isWorthQuerying(account, heads)) {
     report = await queryNonces(chain, key.address);
     await updateAccount(sql, key, report, null, heads?.hash ?? null);
     account = (await selectAccount(sql, key)) ?? account;
@@ -119,7 +119,7 @@ async function checkAccount(
 }
 
 /** The reader has read another block since the chain was last asked, or the chain has not been asked for a while. */
-function isWorthAsking({ seenHash, countedMs }: AccountState, heads: ReadHeads | null): boolean {
+function isWorthQuerying({ seenHash, countedMs }: AccountState, heads: ReadHeads | null): boolean {
   return heads === null || heads.hash !== seenHash || countedMs >= standstillMs;
 }
 

@@ -9,7 +9,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { firstVisible } from '../../lib/text/visible.ts';
 import type { Outcome } from '../../payments/outcome.ts';
 import { readTransferKey, type TransferKey, type TransferRow, writeTransferKey } from '../../payments/transfers.ts';
-import { askForRest, attachUnmatched } from '../../payments/unmatched/attach.ts';
+import { attachUnmatched, requestRest } from '../../payments/unmatched/attach.ts';
 import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-merchant.ts';
 import { refundObstacle } from '../../refunds/obstacle.ts';
 import { isRefundSent, readRefunds } from '../../refunds/read.ts';
@@ -33,7 +33,7 @@ const path = '/dashboard/unmatched';
 export function attachPages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: `${path}/:key` }, (visit) => showPayment(ctx, visit, null));
   pages.form({ url: `${path}/:key/attach` }, (visit) => attach(ctx, visit, attachUnmatched));
-  pages.form({ url: `${path}/:key/rest` }, (visit) => attach(ctx, visit, askForRest));
+  pages.form({ url: `${path}/:key/rest` }, (visit) => attach(ctx, visit, requestRest));
 }
 
 /** The transfer key in the address; throws Refusal not_found. */
@@ -50,7 +50,7 @@ async function attach(ctx: Context, visit: MerchantVisit, act: typeof attachUnma
   const requestId = fields.request ?? '';
   if (!isUuid(requestId)) return showPayment(ctx, visit, { kind: 'not_found' });
   const outcome = await act(ctx, merchantActor(visit), scope, { ...key, accountId, requestId });
-  const asked = act === askForRest && outcome.kind === 'underpaid';
+  const asked = act === requestRest && outcome.kind === 'underpaid';
   if (asked || outcome.kind === 'counted') {
     return reply.redirect(`/dashboard/payments/${requestId}?done=${asked ? 'restAsked' : 'attached'}`, 303);
   }

@@ -3,7 +3,7 @@ import { ensureNetwork } from './ensure-network.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
-import { askAccount, type FoundWallet, type WalletChain } from './wallets.ts';
+import { type FoundWallet, requestAccount, type WalletChain } from './wallets.ts';
 
 /** Puts the wallets of this browser in front of the field for a signature from elsewhere. */
 export function offerSigning(root: HTMLElement, wallets: FoundWallet[], texts: IslandTexts): void {
@@ -33,7 +33,7 @@ async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: Isla
   markBusy(form, wallet);
   try {
     tell('connecting');
-    const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
+    const account = await requestAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
     if (!account) throw new WalletRefusal('noAccount');
     if (account !== from.toLowerCase()) throw new WalletRefusal('otherAccount');
     // Common wallets sign typed data only while they are on its network.

@@ -1,10 +1,10 @@
 import type { PayOption } from './order.ts';
-import { askQuietly, currentChain, type FoundWallet, hexId } from './wallets.ts';
+import { currentChain, type FoundWallet, hexId, requestQuietly } from './wallets.ts';
 
 /** An account's balance of an option's token, in micro units, read on the wallet's current network; null if unknown. */
 export async function balanceOf({ provider }: FoundWallet, account: string, option: PayOption): Promise<bigint | null> {
   const data = `0x70a08231${account.slice(2).padStart(64, '0')}`;
-  return toBigInt(await askQuietly(provider, 'eth_call', [{ to: option.token, data }, 'latest']));
+  return toBigInt(await requestQuietly(provider, 'eth_call', [{ to: option.token, data }, 'latest']));
 }
 
 /**
@@ -35,7 +35,7 @@ async function allAssets({ provider }: FoundWallet, account: string, options: Pa
     const id = hexId(chain.chainId);
     assetFilter[id] = [...(assetFilter[id] ?? []), { address: token, type: 'erc20' }];
   }
-  const assets = (await askQuietly(provider, 'wallet_getAssets', [{ account, assetFilter }])) as Assets | undefined;
+  const assets = (await requestQuietly(provider, 'wallet_getAssets', [{ account, assetFilter }])) as Assets | undefined;
   const held = new Map<PayOption, bigint>();
   for (const option of options) {
     const list = assets?.[hexId(option.chain.chainId)];

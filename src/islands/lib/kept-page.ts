@@ -14,7 +14,7 @@ const line = (message: string, name: string) => new RegExp(`^${name}: (.*)$`, 'm
 
 let isSent = false;
 /** Forgets what was kept of this page, because a form was sent: its response begins afresh. */
-export function forgetPage(): void {
+export function discardPage(): void {
   isSent = true;
   tabStorage.removeItem(key);
 }
@@ -51,7 +51,7 @@ export function keepPage(): void {
       place.dataset.typed = '';
     }
   }
-  addEventListener('submit', forgetPage);
+  addEventListener('submit', discardPage);
   addEventListener('pagehide', keep);
   document.addEventListener('visibilitychange', () => document.hidden && keep());
   addEventListener('pageshow', ({ persisted }) => {

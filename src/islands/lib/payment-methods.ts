@@ -5,10 +5,10 @@ import { type LazyOffer, LazyWallet } from './lazy-wallet.ts';
 import type { Orders, PayOption } from './order.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { checkBalance, sendPayment } from './send-payment.ts';
-import { askSignable, handIn, type Signable, signPayment } from './sign-payment.ts';
+import { fetchSignable, handIn, type Signable, signPayment } from './sign-payment.ts';
 import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
-import { askAccount, type FoundWallet, knownAccounts } from './wallets.ts';
+import { type FoundWallet, knownAccounts, requestAccount } from './wallets.ts';
 
 /** The provider may know a transaction later than the wallet's node, so its hash is submitted several times. */
 const reportAfterMs = [0, 3_000, 8_000, 20_000];
@@ -156,7 +156,7 @@ export class PaymentMethods {
     if (pairing) pairing.hidden = true;
     try {
       tell(wallet === this.#lazy ? 'pairing' : 'connecting');
-      const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
+      const account = await requestAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
       if (!account) throw new WalletRefusal('noAccount');
       if (isOver()) return;
       markBusy(section, wallet);
@@ -172,7 +172,7 @@ export class PaymentMethods {
       if (isOver()) return;
       this.#step = 'asking';
       this.#asked = option;
-      const signable = await this.#askSignable(section, option, account);
+      const signable = await this.#fetchSignable(section, option, account);
       if (isOver()) return;
       const sent = (text: string) => {
         if (isOver()) return;
@@ -211,11 +211,11 @@ export class PaymentMethods {
    * What the account must sign if it pays by a signature alone, because the person chose to, or because it has no coin
    * for the fee. Null if it sends the payment itself.
    */
-  async #askSignable(section: HTMLElement, option: PayOption, account: string): Promise<Signable | null> {
+  async #fetchSignable(section: HTMLElement, option: PayOption, account: string): Promise<Signable | null> {
     this.#signing = false;
     const wants = this.#wantsFeeless(section);
     if (!option.feeless || wants === false) return null;
-    const asked = askSignable(this.#page.path, option, account);
+    const asked = fetchSignable(this.#page.path, option, account);
     const signable = wants ? await asked : await asked.catch(() => null);
     this.#signing = signable !== null && (wants ?? signable.lacksCoin === true);
     this.#showFeeless(section);

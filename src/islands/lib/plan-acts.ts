@@ -1,7 +1,7 @@
 import { ensureNetwork } from './ensure-network.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { formatUsdc } from './texts.ts';
-import { askAccount, type FoundWallet, hexId, isDeclined, type WalletChain } from './wallets.ts';
+import { type FoundWallet, hexId, isDeclined, requestAccount, type WalletChain } from './wallets.ts';
 
 /**
  * A network and token on which a plan can be charged. `shown`: the terms that the page shows, if they can be signed.
@@ -68,7 +68,7 @@ export async function runAct(act: PlanAct): Promise<string | null> {
 }
 
 async function accountOf({ wallet, orders }: PlanAct): Promise<string> {
-  const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
+  const account = await requestAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
   if (!account) throw new WalletRefusal('noAccount');
   const { payer } = orders;
   if (payer !== undefined && account !== payer.toLowerCase()) {

@@ -2,7 +2,7 @@ import { balanceOf } from './funds.ts';
 import type { PayOption } from './order.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { formatUsdc } from './texts.ts';
-import { askQuietly, codeOf, type FoundWallet, hexId } from './wallets.ts';
+import { codeOf, type FoundWallet, hexId, requestQuietly } from './wallets.ts';
 
 /** Error codes of wallets that do not support `wallet_sendCalls` after all, or not the capability. */
 const notOffered = [4200, -32601, 5700];
@@ -57,7 +57,9 @@ type Capabilities = Record<string, { dataSuffix?: { supported?: boolean } } | un
 
 async function offersSuffix({ provider }: FoundWallet, account: string, { chain }: PayOption): Promise<boolean> {
   const id = hexId(chain.chainId);
-  const offered = (await askQuietly(provider, 'wallet_getCapabilities', [account, [id]])) as Capabilities | undefined;
+  const offered = (await requestQuietly(provider, 'wallet_getCapabilities', [account, [id]])) as
+    | Capabilities
+    | undefined;
   return (offered?.[id] ?? offered?.['0x0'])?.dataSuffix?.supported === true;
 }
 
@@ -91,7 +93,7 @@ type CallsStatus = { status?: number | string; receipts?: { transactionHash?: st
 /** Waits until the wallet reports the hash; null if it does not in time. */
 async function callsHash({ provider }: FoundWallet, id: string): Promise<string | null> {
   for (let i = 0; i < statusTries; i++) {
-    const status = (await askQuietly(provider, 'wallet_getCallsStatus', [id])) as CallsStatus | undefined;
+    const status = (await requestQuietly(provider, 'wallet_getCallsStatus', [id])) as CallsStatus | undefined;
     const hash = status?.receipts?.at(-1)?.transactionHash;
     if (hash) return hash;
     if (Number(status?.status) >= 400) throw new WalletRefusal('reverted');

@@ -38,7 +38,7 @@ const terms = ({ chain, token }: PayOption, from: string) => ({ chain_id: String
  *
  * @throws WalletRefusal why it cannot pay by a signature now
  */
-export async function askSignable(path: string, option: PayOption, account: string): Promise<Signable> {
+export async function fetchSignable(path: string, option: PayOption, account: string): Promise<Signable> {
   const answer = await post(`${path}/authorization`, terms(option, account));
   if (!answer) throw new WalletRefusal('notReached');
   const { ok, reason, typed = '', nonce = '', valid_before: validBefore = '', lacks_coin: lacksCoin = null } = answer;

@@ -42,13 +42,13 @@ export function watchWallets(show: (wallets: FoundWallet[]) => void): void {
 }
 
 /** Asks the wallet for its account, in lower case; null if it gives none. Throws what the wallet throws. */
-export async function askAccount({ provider }: FoundWallet): Promise<string | null> {
+export async function requestAccount({ provider }: FoundWallet): Promise<string | null> {
   const [account] = (await provider.request({ method: 'eth_requestAccounts' })) as string[];
   return account?.toLowerCase() ?? null;
 }
 
 /** A wallet's answer to a question that needs no consent; undefined if it fails or does not answer in time. */
-export async function askQuietly(provider: WalletProvider, method: string, params: unknown[]): Promise<unknown> {
+export async function requestQuietly(provider: WalletProvider, method: string, params: unknown[]): Promise<unknown> {
   const timedOut = new Promise((resolve) => setTimeout(resolve, quietAnswerMs));
   const answer = async () => provider.request({ method, params }); // some wallets throw at once
   return Promise.race([answer(), timedOut]).catch(() => undefined);
@@ -59,7 +59,7 @@ export async function askQuietly(provider: WalletProvider, method: string, param
  * does not ask its owner.
  */
 export async function knownAccounts({ provider }: FoundWallet): Promise<string[]> {
-  const accounts = await askQuietly(provider, 'eth_accounts', []);
+  const accounts = await requestQuietly(provider, 'eth_accounts', []);
   return Array.isArray(accounts) ? accounts.map((account) => String(account).toLowerCase()) : [];
 }
 

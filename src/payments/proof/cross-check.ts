@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { confirmTransfer, prefetchFromAll } from '../../chain/confirm.ts';
-import { askHeads, isFinalForAll } from '../../chain/endpoint-heads.ts';
+import { isFinalForAll, queryHeads } from '../../chain/endpoint-heads.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import { mapLimited } from '../../lib/concurrency/map-limited.ts';
 import type { TransferRow } from '../transfers.ts';
@@ -50,7 +50,7 @@ export async function crossCheck(
   const callMs = Math.floor(limitMs / 3);
   const [endpoints, heads] = await Promise.all([
     prefetchFromAll(chain, rows.map(asSeen), callMs),
-    askHeads(chain, callMs),
+    queryHeads(chain, callMs),
   ]);
   const isDeep = ({ block_number, usdc_micro }: Checked) =>
     heads !== null &&

@@ -1,5 +1,5 @@
 import { confirmTransfer } from '../../chain/confirm.ts';
-import { askHeads, isFinalForAll } from '../../chain/endpoint-heads.ts';
+import { isFinalForAll, queryHeads } from '../../chain/endpoint-heads.ts';
 import { connectRpc, nullOfRpc } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
@@ -26,7 +26,7 @@ export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<bo
   // does not matter.
   const [confirmation, heads] = await Promise.all([
     confirmTransfer(chain, { ...asSeen(row), calldata: null, bindings: null }),
-    askHeads(chain, timeoutMs),
+    queryHeads(chain, timeoutMs),
   ]);
   const isDeep = heads !== null && isFinalForAll(heads, Number(row.block_number), BigInt(row.value), chain);
   return isDeep && (confirmation === 'agreed' || confirmation === 'altered');

@@ -1,6 +1,6 @@
 import { type Hex, hashTypedData } from 'viem';
 import { scopeOfRequest } from '../../auth/scope.ts';
-import { askContract, isKeySigned, readSignature } from '../../chain/signature.ts';
+import { isKeySigned, queryContract, readSignature } from '../../chain/signature.ts';
 import { walletJson } from '../../chain/typed-data.ts';
 import { type ChainConfig, findChain } from '../../config/chains.ts';
 import type { Config } from '../../config.ts';
@@ -109,7 +109,7 @@ async function isSigned(
   if (signature === null) return 'no';
   const signed = { address, hash: hashTypedData(data), signature };
   if (await isKeySigned(signed)) return 'yes';
-  const verdict = await askContract(chain, signed, { undeployed: true });
+  const verdict = await queryContract(chain, signed, { undeployed: true });
   if (verdict === 'accepted') return 'yes';
   return verdict === 'unreachable' ? 'unknown' : 'no';
 }

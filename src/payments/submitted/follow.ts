@@ -12,8 +12,8 @@ import { modeOf } from '../../lib/mode.ts';
 import { withinOr } from '../../lib/time.ts';
 import { findRequest } from '../../requests/read.ts';
 import type { RequestRow } from '../../requests/store.ts';
-import type { UnsettledTransaction } from './ask-chains.ts';
 import { plausiblePayment } from './plausible-payment.ts';
+import type { UnsettledTransaction } from './query-chains.ts';
 import { rereadIfMissing } from './reread.ts';
 import {
   claimSubmitted,
@@ -51,7 +51,7 @@ const limitMs = 3_000;
 const batchSize = 500;
 
 /** Stores what was seen of a transaction for its request's page, if it looks like a payment of the request. */
-export async function keepSubmitted(
+export async function storeSubmitted(
   ctx: Context,
   scope: Scope,
   request: RequestRow,
@@ -110,7 +110,7 @@ export async function refreshSubmitted(ctx: Context, scope: Scope, requestId: st
 
 async function askAgain(ctx: Context, scope: Scope, row: SubmittedRow): Promise<void> {
   const chain = findChain(ctx.chains[modeOf(scope.testMode)], row.chain_id);
-  const change = chain ? await askChain(chain, row) : null;
+  const change = chain ? await queryChain(chain, row) : null;
   const valueMicro = chain && change?.receipt && (await microToBeRead(ctx, scope, chain, row, change.receipt));
   if (valueMicro === 0n) return ctx.db.scoped(scope, (tx) => deleteSubmitted(tx, scope, row));
   if (!change || (change.state === row.state && change.replacedBy === row.replaced_by)) return;
@@ -137,7 +137,7 @@ async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row
 type SubmittedChange = { state: SubmittedState; replacedBy: string | null; receipt?: Receipt };
 
 /** What a chain reports about a transaction now; null if no endpoint knows it and not all have answered. */
-async function askChain(chain: ChainConfig, row: SubmittedRow): Promise<SubmittedChange | null> {
+async function queryChain(chain: ChainConfig, row: SubmittedRow): Promise<SubmittedChange | null> {
   let without: Rpc | null = null;
   let silent = false;
   for (const url of promptEndpoints(chain)) {
@@ -169,6 +169,6 @@ async function askWhy(rpc: Rpc, row: SubmittedRow): Promise<SubmittedChange | nu
 }
 
 /** Forgets transactions submitted three days ago, which have long been mined or given up. Returns how many. */
-export function forgetSubmitted(ctx: Context, signal: AbortSignal): Promise<number> {
+export function deleteExpiredSubmitted(ctx: Context, signal: AbortSignal): Promise<number> {
   return rowsInBatches(signal, batchSize, () => deleteOldSubmitted(ctx.db, batchSize));
 }

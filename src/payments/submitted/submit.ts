@@ -11,8 +11,8 @@ import { type Outcome, rejectedOutcome } from '../outcome.ts';
 import { canApply, isMint, type Payable } from '../rules.ts';
 import { selectByHash, toTransfer } from '../store.ts';
 import { isSameTransfer, keyOf, selectCounted, selectWithRefund, type TransferRow } from '../transfers.ts';
-import { askChains } from './ask-chains.ts';
-import { keepSubmitted } from './follow.ts';
+import { storeSubmitted } from './follow.ts';
+import { queryChains } from './query-chains.ts';
 import { rereadIfMissing } from './reread.ts';
 import { selectStandingStarts } from './store.ts';
 
@@ -56,8 +56,8 @@ export async function submitHash(
   if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;
   const startBlocks = await selectStandingStarts(ctx.db, row.start_blocks);
   const asked = chains.filter(({ chainId }) => lookUps.take(chainId, scope, row.account_id, ctx.clock.now()));
-  const { kind, unsettled, mined } = await askChains(asked, { txHash, request, startBlocks });
-  if (unsettled) await keepSubmitted(ctx, scope, row, unsettled);
+  const { kind, unsettled, mined } = await queryChains(asked, { txHash, request, startBlocks });
+  if (unsettled) await storeSubmitted(ctx, scope, row, unsettled);
   if (mined) await rereadIfMissing(ctx, row, mined.chain, mined.receipt);
   if (judged && !mined) return judged;
   return { kind: kind === 'not_found' && asked.length < chains.length ? 'unavailable' : kind };

@@ -30,7 +30,7 @@ export function attachUnmatched(ctx: Context, actor: Actor, scope: Scope, attach
  *
  * @returns `underpaid` with what is left once it is attached; `late` when the request has expired, and nothing changes
  */
-export async function askForRest(ctx: Context, actor: Actor, scope: Scope, attach: Attach): Promise<Outcome> {
+export async function requestRest(ctx: Context, actor: Actor, scope: Scope, attach: Attach): Promise<Outcome> {
   const request = await readRequest(ctx.db, scope, attach.requestId);
   if (effectiveStatus(request, ctx.clock.now()) === 'expired') return { kind: 'late' };
   return attachAs(ctx, actor, scope, attach, true);

@@ -17,7 +17,7 @@ import { endCharged, endPaid, endStopped, endUncovered, fail, moveToChain, postp
 import { type ChargeFacts, isAllowed, isNewPermit, judge, maxGas, shortage } from './rules.ts';
 import { type Ready, sendAll } from './send.ts';
 
-/** A charge that this node has taken, with its plan's mandate and the last permit of that mandate's payer. */
+/** A charge that this node has claimed, with its plan's mandate and the last permit of that mandate's payer. */
 export type Attempt = { row: ChargeFactsRow; mandate: UsableMandate | null; permit: PermitRow | null };
 
 /** How many charges of one partner are attempted alone at once. */
@@ -49,7 +49,7 @@ export async function attemptAll(
       try {
         if (await attempt(ctx, chain, one, ready)) sent++;
       } catch (error) {
-        // It is taken again once its lease is over.
+        // It is claimed again once its lease is over.
         const level = isUnreachable(error) ? 'warn' : 'error';
         ctx.log[level]({ err: error, request_id: one.row.request_id }, 'a charge could not be attempted');
       }

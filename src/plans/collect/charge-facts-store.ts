@@ -3,9 +3,9 @@ import type { Sql, Tx } from '../../db/connection.ts';
 import { isArriving } from '../../payments/arriving.ts';
 import { seenStatus } from '../../requests/expiry.ts';
 import { charged, chargedAt, type MandateRow, type PermitRow } from '../mandates/read.ts';
-import type { CollectionRow, Owner, Taken } from './store.ts';
+import type { ClaimKey, CollectionRow, Owner } from './store.ts';
 
-/** A charge that this node has taken, with the data of its request. Amounts are decimal strings of micro units. */
+/** A charge that this node has claimed, with the data of its request. Amounts are decimal strings of micro units. */
 export type ChargeFactsRow = CollectionRow & {
   due_at: Date;
   usdc_micro: string;
@@ -45,15 +45,15 @@ export const isPaymentSeen = (sql: Sql) => sql`
       and h.state in ('seen', 'mined') and h.heard_at > now() - ${`${reportedHours} hours`}::interval
       and not exists (select from transfers t where (t.chain_id, t.tx_hash) = (h.chain_id, h.tx_hash))))`;
 
-/** Reads everything that is stored and decides about taken charges. Charges that have moved on are missing. */
-export function selectChargeFacts(sql: Sql, taken: Taken[]): Promise<ChargeFactsRow[]> {
+/** Reads everything that is stored and decides about claimed charges. Charges that have moved on are missing. */
+export function selectChargeFacts(sql: Sql, claims: ClaimKey[]): Promise<ChargeFactsRow[]> {
   return sql<ChargeFactsRow[]>`
     select c.*, r.usdc_micro, r.fiat_int, r.fiat_code, r.wallet_address, r.wallet_chain_ids, r.reference, r.proof_status,
       ${seenStatus(sql)} as status, ${countedOf(sql)} as counted_micro,
       ${isPaymentSeen(sql)} as payment_seen,
       m.disabled_by_partner or m.disabled_by_operator as merchant_disabled, w.disabled_at is not null as partner_disabled
-    from unnest(${taken.map((one) => one.partner_id)}::uuid[], ${taken.map((one) => one.test_mode)}::boolean[],
-        ${taken.map((one) => one.request_id)}::uuid[], ${taken.map((one) => one.due_at.toISOString())}::timestamptz[])
+    from unnest(${claims.map((one) => one.partner_id)}::uuid[], ${claims.map((one) => one.test_mode)}::boolean[],
+        ${claims.map((one) => one.request_id)}::uuid[], ${claims.map((one) => one.due_at.toISOString())}::timestamptz[])
         as k (partner_id, test_mode, request_id, due_at)
       join collections c using (partner_id, test_mode, request_id, due_at)
       join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
@@ -64,7 +64,7 @@ export function selectChargeFacts(sql: Sql, taken: Taken[]): Promise<ChargeFacts
 /** A mandate, how many charges were taken under it, and when the newest of them had been made; null without any. */
 export type UsableMandate = MandateRow & { charged: number; charged_at: Date | null };
 
-/** The active mandates of the plans of taken charges. */
+/** The active mandates of the plans of claimed charges. */
 export function selectMandates(sql: Sql, rows: { partner_id: string; test_mode: boolean; plan_id: string }[]) {
   return sql<UsableMandate[]>`
     select a.*, a.chain_id::float8 as chain_id, ${charged(sql)} as charged, ${chargedAt(sql)} as charged_at
@@ -103,7 +103,7 @@ export type Locked = {
 export async function lockToSend(
   tx: Tx,
   { partner_id, test_mode }: Owner,
-  charges: readonly { row: Taken; mandate: MandateRow }[],
+  charges: readonly { row: ClaimKey; mandate: MandateRow }[],
 ): Promise<Map<string, Locked>> {
   const requestIds = charges.map(({ row }) => row.request_id);
   const requests = await tx<(Omit<Locked, 'counted_micro'> & { id: string })[]>`

@@ -39,7 +39,7 @@ export function isOffered(
 
 /**
  * Whether the relayer still has the address that a mandate names. A charge whose key this node lacks was left to other
- * nodes first (see `takeDue`). A node without any key waits for one; if it has others, this one was removed.
+ * nodes first (see `claimDueCharges`). A node without any key waits for one; if it has others, this one was removed.
  */
 export function isExecutorKept(ctx: Pick<Context, 'config'>, { executor }: MandateRow): boolean {
   const addresses = relayerAddresses(ctx);

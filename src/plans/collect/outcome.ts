@@ -12,12 +12,12 @@ import type { ChargeFactsRow } from './charge-facts-store.ts';
 import { mailAboutCharge, requestByLinkInstead } from './pay-by-link.ts';
 import { type Delay, type Failure, nextAttempt, type StopReason, type Uncovered } from './rules.ts';
 import { stopCollecting } from './stop.ts';
-import { selectMailed, updateDelayed, updateEnded, updateFailed, updateGivenBack, updateMoved } from './store.ts';
+import { selectMailed, updateClaimReleased, updateDelayed, updateEnded, updateFailed, updateMoved } from './store.ts';
 
-/** How soon a charge for which there was no room is taken again. */
+/** How soon a charge for which there was no room is claimed again. */
 const noRoomMs = 2_000;
 
-/** A taken charge, and its plan's active mandate. */
+/** A claimed charge, and its plan's active mandate. */
 export type ClaimedCharge = { row: ChargeFactsRow; mandate: MandateRow | null };
 
 const inScopeOf = (
@@ -59,10 +59,10 @@ export async function postpone(ctx: Context, { row }: ClaimedCharge, reason: Del
   await inScopeOf(ctx, row, (tx) => updateDelayed(tx, row, { reason, now, dueAt }));
 }
 
-/** Gives back a charge for which there is no room among its partner's calls that wait to be mined. */
-export async function giveBack(ctx: Context, { row }: ClaimedCharge): Promise<void> {
+/** Releases a charge for which there is no room among its partner's calls that wait to be mined. */
+export async function releaseClaim(ctx: Context, { row }: ClaimedCharge): Promise<void> {
   const dueAt = new Date(ctx.clock.now().getTime() + noRoomMs);
-  await inScopeOf(ctx, row, (tx) => updateGivenBack(tx, row, dueAt));
+  await inScopeOf(ctx, row, (tx) => updateClaimReleased(tx, row, dueAt));
 }
 
 /** Hands a charge to the loop of the chain on which the customer has agreed since. */

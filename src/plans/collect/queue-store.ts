@@ -1,10 +1,10 @@
 import type { HeldKeys } from '../../chain/relay/relay.ts';
 import type { Database, Sql, Tx } from '../../db/connection.ts';
 import type { Due } from '../../db/due.ts';
-import type { CollectionRow, Taken } from './store.ts';
+import type { ClaimKey, CollectionRow } from './store.ts';
 
 /**
- * The mode of the chain; how many charges of one partner, and of all partners, are taken; and how many of one partner
+ * The mode of the chain; how many charges of one partner, and of all partners, are claimed; and how many of one partner
  * may wait to be mined.
  */
 type Limits = {
@@ -20,16 +20,16 @@ type Limits = {
 /**
  * Leases the due charges of a chain in its mode, over all partners. Those of the other mode wait until the chain is
  * back in it. Every partner's first comes before anyone's second, so a partner with thousands delays nobody. A plan's
- * oldest charge comes first, and its others wait for it. No more of a partner's are taken than there is room for among
- * its calls that wait to be mined. A charge that another transaction has locked is skipped, so nodes that take charges
+ * oldest charge comes first, and its others wait for it. No more of a partner's are claimed than there is room for
+ * among its calls that wait to be mined. A charge that another transaction has locked is skipped, so nodes that take charges
  * at once never deadlock. See `HeldKeys` for those that this node cannot send.
  */
-export function takeDue(
+export function claimDueCharges(
   db: Database,
   chainId: number,
   { testMode, now, leaseUntil, ofOne, all, waiting, keys }: Limits,
-): Promise<Taken[]> {
-  return db.sql<Taken[]>`
+): Promise<ClaimKey[]> {
+  return db.sql<ClaimKey[]>`
     with due as materialized (
       select due.partner_id, due.test_mode, due.request_id
       from partners w
@@ -61,7 +61,7 @@ export function takeDue(
 /**
  * Postpones due charges that wait for an earlier charge of their plan, to the time at which that one is tried again: it
  * cannot end before, unless they end with it. So not every poll for work reads them again until then. Leaves out
- * charges whose earlier one is taken, or due before `soon`.
+ * charges whose earlier one is claimed, or due before `soon`.
  *
  * @param ofOne how many charges of one partner and mode are looked at
  * @returns how many were postponed
@@ -148,7 +148,7 @@ export async function updateReturned(sql: Sql, rows: DecidedRow[], now: Date): P
       and (p.partner_id, p.test_mode, p.id) = (c.partner_id, c.test_mode, c.plan_id)`;
 }
 
-/** Makes waiting charges of these requests due no sooner than at a time; those that are taken are given up. */
+/** Makes waiting charges of these requests due no sooner than at a time; those that are claimed are given up. */
 export async function updatePaymentRemoved(
   tx: Tx,
   requests: readonly { partnerId: string; testMode: boolean; requestId: string }[],

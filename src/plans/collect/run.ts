@@ -7,18 +7,25 @@ import { workThrough } from '../../lib/concurrency/work-through.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { type Attempt, attemptAll } from './attempt.ts';
 import { type PermitOf, selectChargeFacts, selectMandates, selectPermits } from './charge-facts-store.ts';
-import { collectionsDue, selectDecided, takeDue, updateBlocked, updateCharged, updateReturned } from './queue-store.ts';
+import {
+  claimDueCharges,
+  collectionsDue,
+  selectDecided,
+  updateBlocked,
+  updateCharged,
+  updateReturned,
+} from './queue-store.ts';
 
 export { collectionsDue };
 
 /**
- * How many charges of a chain are taken at once; how many of one partner, which are made together; and how many such
+ * How many charges of a chain are claimed at once; how many of one partner, which are made together; and how many such
  * groups are under way at once.
  */
-const maxTaken = 96;
+const maxClaimed = 96;
 const maxOfOne = 16;
 const maxGroups = 12;
-/** How long other nodes leave a taken charge alone; after a crash it is taken again. */
+/** How long other nodes leave a claimed charge alone; after a crash it is claimed again. */
 const leaseMs = minuteMs;
 const decidedBatch = 500;
 /** How many due charges of one partner a pass looks at, for those that wait for an earlier one of their plan. */
@@ -26,7 +33,7 @@ const maxBlocked = 500;
 
 /**
  * Makes the due charges of a chain and ends those that the chain has decided. Alternates between partners; charges of
- * one partner that are taken together are made together, in parallel with those of others. A charge that fails is
+ * one partner that are claimed together are made together, in parallel with those of others. A charge that fails is
  * stored as failed and delays no other.
  *
  * @returns how many transactions were sent or decided, and how many charges wait for an earlier one of their plan
@@ -40,7 +47,7 @@ export async function collectDue(ctx: Context, chain: ChainConfig, signal: Abort
     signal,
     async (running) => {
       const room = maxGroups - running;
-      if (groups.length === 0 && room > 0) groups = await take(ctx, chain);
+      if (groups.length === 0 && room > 0) groups = await claim(ctx, chain);
       return groups.splice(0, room);
     },
     async (group) => {
@@ -48,7 +55,7 @@ export async function collectDue(ctx: Context, chain: ChainConfig, signal: Abort
         const more = await attemptAll(ctx, chain, group, ready);
         sent += more; // after the wait, because groups run at once
       } catch (error) {
-        // They are taken again once their lease is over.
+        // They are claimed again once their lease is over.
         const level = isUnreachable(error) ? 'warn' : 'error';
         ctx.log[level]({ err: error, partner_id: group[0]?.row.partner_id }, 'charges could not be attempted');
       }
@@ -72,18 +79,18 @@ async function readyAddresses(ctx: Context, chain: ChainConfig): Promise<Readonl
   return new Set(addresses.filter((_, i) => answers[i]));
 }
 
-/** Takes due charges, grouped by partner, mode and executor. */
-async function take(ctx: Context, chain: ChainConfig): Promise<Attempt[][]> {
+/** Claims due charges, grouped by partner, mode and executor. */
+async function claim(ctx: Context, chain: ChainConfig): Promise<Attempt[][]> {
   const now = ctx.clock.now();
   const limits = {
-    ...{ now, leaseUntil: new Date(now.getTime() + leaseMs), ofOne: maxOfOne, all: maxTaken },
+    ...{ now, leaseUntil: new Date(now.getTime() + leaseMs), ofOne: maxOfOne, all: maxClaimed },
     testMode: isTestChain(ctx.chains, chain),
     waiting: maxWaitingOf('charge'),
     keys: heldKeys(ctx, now),
   };
-  const taken = await takeDue(ctx.db, chain.chainId, limits);
-  if (taken.length === 0) return [];
-  const rows = await selectChargeFacts(ctx.db.sql, taken);
+  const claims = await claimDueCharges(ctx.db, chain.chainId, limits);
+  if (claims.length === 0) return [];
+  const rows = await selectChargeFacts(ctx.db.sql, claims);
   const mandates = await selectMandates(ctx.db.sql, rows);
   const permits = await selectPermits(ctx.db.sql, mandates);
   const attempts = rows.map((row): Attempt => {

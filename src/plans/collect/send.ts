@@ -2,7 +2,7 @@ import { dispatchAll, enqueueCalls, type RelayCall, RelayRefusal } from '../../c
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
 import { type ChargeFactsRow, type Locked, lockToSend, type UsableMandate } from './charge-facts-store.ts';
-import { giveBack, postpone } from './outcome.ts';
+import { postpone, releaseClaim } from './outcome.ts';
 import { updateSent } from './store.ts';
 
 /** A charge whose transaction was simulated, and how much gas it used. */
@@ -28,7 +28,7 @@ export async function sendAll(ctx: Context, ready: readonly Ready[]): Promise<nu
     if (ready.length > 1 && !isUnreachable(error)) return sendEach(ctx, ready);
     if (!(error instanceof RelayRefusal)) throw error;
     for (const { one } of ready) {
-      if (error.reason === 'queue') await giveBack(ctx, one);
+      if (error.reason === 'queue') await releaseClaim(ctx, one);
       else await postpone(ctx, one, 'relayer_unready', null);
     }
   }

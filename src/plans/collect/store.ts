@@ -53,14 +53,14 @@ export async function insertCollection(tx: Tx, scope: Scope, one: NewCollection)
       ${one.mandateId}, ${one.chainId}, ${one.now}, ${one.now})`;
 }
 
-/** Identifies a taken charge; an unchanged `due_at` (`leaseUntil`) shows that nobody else has taken it since. */
-export type Taken = { partner_id: string; test_mode: boolean; request_id: string; due_at: Date };
+/** Identifies a claimed charge; an unchanged `due_at` (`leaseUntil`) shows that nobody else has claimed it since. */
+export type ClaimKey = { partner_id: string; test_mode: boolean; request_id: string; due_at: Date };
 
 /** The partner and mode of charges that are sent together. */
-export type Owner = Pick<Taken, 'partner_id' | 'test_mode'>;
+export type Owner = Pick<ClaimKey, 'partner_id' | 'test_mode'>;
 
-/** The condition that a charge is still taken by the same node. */
-const isTaken = (tx: Tx, { partner_id, test_mode, request_id, due_at }: Taken) => tx`
+/** The condition that a charge is still claimed by the same node. */
+const isStillClaimed = (tx: Tx, { partner_id, test_mode, request_id, due_at }: ClaimKey) => tx`
   c.partner_id = ${partner_id} and c.test_mode = ${test_mode} and c.request_id = ${request_id} and c.state = 'waiting'
     and c.due_at = ${due_at}`;
 
@@ -71,7 +71,7 @@ const isTaken = (tx: Tx, { partner_id, test_mode, request_id, due_at }: Taken) =
 export async function updateSent(
   tx: Tx,
   { partner_id, test_mode }: Owner,
-  sent: readonly { row: Taken; relayId: string; mandate: MandateRow }[],
+  sent: readonly { row: ClaimKey; relayId: string; mandate: MandateRow }[],
 ): Promise<void> {
   const { count } = await tx`
     update collections c set state = 'sent', due_at = null, relay_id = k.relay_id, mandate_id = k.mandate_id,
@@ -88,25 +88,25 @@ export async function updateSent(
 /** Postpones a charge; false if another node has taken it. */
 export async function updateDelayed(
   tx: Tx,
-  taken: Taken,
+  claim: ClaimKey,
   { reason, now, dueAt }: { reason: CollectionReason; now: Date; dueAt: Date },
 ): Promise<boolean> {
   const { count } = await tx`
     update collections c set due_at = ${dueAt}, waits = c.waits + 1, reason = ${reason}, reason_at = ${now}
-    where ${isTaken(tx, taken)}`;
+    where ${isStillClaimed(tx, claim)}`;
   return count === 1;
 }
 
-/** Gives back a taken charge, to be taken again at a time, as if it had not been tried. */
-export async function updateGivenBack(tx: Tx, taken: Taken, dueAt: Date): Promise<void> {
-  await tx`update collections c set due_at = ${dueAt} where ${isTaken(tx, taken)}`;
+/** Releases a claimed charge, to be claimed again at a time, as if it had not been tried. */
+export async function updateClaimReleased(tx: Tx, claim: ClaimKey, dueAt: Date): Promise<void> {
+  await tx`update collections c set due_at = ${dueAt} where ${isStillClaimed(tx, claim)}`;
 }
 
 /** Hands a charge to the loop of another chain, where its plan's mandate now is. */
-export async function updateMoved(tx: Tx, taken: Taken, mandate: MandateRow, now: Date): Promise<void> {
+export async function updateMoved(tx: Tx, claim: ClaimKey, mandate: MandateRow, now: Date): Promise<void> {
   await tx`
     update collections c set chain_id = ${mandate.chain_id}, mandate_id = ${mandate.id}, due_at = ${now}
-    where ${isTaken(tx, taken)}`;
+    where ${isStillClaimed(tx, claim)}`;
 }
 
 /**
@@ -114,27 +114,27 @@ export async function updateMoved(tx: Tx, taken: Taken, mandate: MandateRow, now
  */
 export async function updateFailed(
   tx: Tx,
-  taken: Taken,
+  claim: ClaimKey,
   { reason, since, now, dueAt }: { reason: CollectionReason; since: Date; now: Date; dueAt: Date | null },
 ): Promise<boolean> {
   const { count } = await tx`
     update collections c set attempts = c.attempts + 1, failing_since = ${since}, waits = 0, reason = ${reason},
       reason_at = ${now}, reverted = false, due_at = ${dueAt},
       state = ${dueAt ? 'waiting' : 'past_due'}, ended_at = ${dueAt ? null : now}
-    where ${isTaken(tx, taken)}`;
+    where ${isStillClaimed(tx, claim)}`;
   return count === 1;
 }
 
 /** Ends a taken charge; false if another node has taken it. */
 export async function updateEnded(
   tx: Tx,
-  taken: Taken,
+  claim: ClaimKey,
   { state, reason, now }: { state: CollectionState; reason: CollectionReason | null; now: Date },
 ): Promise<boolean> {
   const { count } = await tx`
     update collections c set state = ${state}, due_at = null, ended_at = ${now}, reverted = false, reason = ${reason},
       reason_at = ${reason === null ? null : now}
-    where ${isTaken(tx, taken)}`;
+    where ${isStillClaimed(tx, claim)}`;
   return count === 1;
 }
 

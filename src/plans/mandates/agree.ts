@@ -13,12 +13,12 @@ import {
   type AllowanceStep,
   allowanceStep,
   checkAllowance,
-  keepPermit,
   neededMicro,
   type SubmittedPermit,
+  savePermit,
 } from './allowance.ts';
 import { lockPayer } from './allowance-store.ts';
-import { mayAskChain } from './chain-queries.ts';
+import { mayQueryChain } from './chain-queries.ts';
 import { type AutomaticChain, automaticChains, withContract } from './chains.ts';
 import type { PlanFactsRow } from './facts.ts';
 import { queueAgreedMail } from './mails.ts';
@@ -89,7 +89,7 @@ async function openSigned(
   if (!offer) return { fault: 'stale' };
   const signature = readMandateSignature(typed.signature);
   if (!signature) return { fault: 'bad_signature' };
-  if (!mayAskChain(ctx, plan, offer.place.chain.chainId)) return { fault: 'unreachable' };
+  if (!mayQueryChain(ctx, plan, offer.place.chain.chainId)) return { fault: 'unreachable' };
   const signed = { address: offer.mandate.payer, hash: offer.hash, signature };
   const fault = await signatureFault(offer.place.chain, signed);
   return fault ? { fault } : { offer, signature };
@@ -179,7 +179,7 @@ async function store(
     });
     return { mandate };
   });
-  if ('mandate' in stored) await keepPermit(tx, order.key, { needed, permit, now });
+  if ('mandate' in stored) await savePermit(tx, order.key, { needed, permit, now });
   return stored;
 }
 

@@ -119,7 +119,7 @@ export async function checkAllowance(
  * Stores the submitted permit. Without one, the allowance on the chain or an earlier permit suffices. A stored permit
  * that does not suffice is deleted, because with it the first charge would lower the allowance.
  */
-export async function keepPermit(
+export async function savePermit(
   tx: Tx,
   key: AllowanceKey,
   { needed, permit, now }: { needed: bigint; permit: SubmittedPermit | null; now: Date },

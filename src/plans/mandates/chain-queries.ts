@@ -10,5 +10,5 @@ const windowMs = 10_000;
 const checks = new ChainLimit({ ofOne: 100, ofAll: 300 }, windowMs);
 
 /** Counts one check of terms that were signed for a plan; false if there is none left. */
-export const mayAskChain = ({ clock }: Pick<Context, 'clock'>, { scope, facts }: CustomersPlan, chainId: number) =>
+export const mayQueryChain = ({ clock }: Pick<Context, 'clock'>, { scope, facts }: CustomersPlan, chainId: number) =>
   checks.take(chainId, scope, facts.account_id, clock.now());

@@ -56,12 +56,12 @@ export async function withContract(chains: AutomaticChain[]): Promise<AutomaticC
 async function isDeployed({ chain, contract }: AutomaticChain): Promise<boolean> {
   const kept = known.get(chain);
   if (kept && performance.now() < kept.untilMs) return kept.isDeployed;
-  const found = await askWhetherDeployed(chain, contract);
+  const found = await queryIsDeployed(chain, contract);
   known.set(chain, { isDeployed: found, untilMs: performance.now() + (found ? keptMs.deployed : keptMs.other) });
   return found;
 }
 
-async function askWhetherDeployed(chain: ChainConfig, contract: Hex): Promise<boolean> {
+async function queryIsDeployed(chain: ChainConfig, contract: Hex): Promise<boolean> {
   try {
     const code = await queryWithFailover(chain, timeoutMs, (rpc) => readDeployedCode(rpc, chain.chainId, contract));
     return code === 'deployed';

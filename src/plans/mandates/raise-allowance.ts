@@ -10,12 +10,12 @@ import {
   type AllowanceStep,
   allowanceStep,
   checkAllowance,
-  keepPermit,
   neededMicro,
   type SubmittedPermit,
+  savePermit,
 } from './allowance.ts';
 import { lockPayer } from './allowance-store.ts';
-import { mayAskChain } from './chain-queries.ts';
+import { mayQueryChain } from './chain-queries.ts';
 import { chainOf } from './chains.ts';
 import { isCount } from './offer.ts';
 import { signatureFault } from './signature.ts';
@@ -100,7 +100,7 @@ async function openSigned(
   if (signature === null) return { fault: 'bad_signature' };
   const hash = hashTypedData(raiseTypedData(raising.mandate, charges, until));
   const { chain, key } = raising.order;
-  if (!mayAskChain(ctx, plan, chain.chainId)) return { fault: 'unreachable' };
+  if (!mayQueryChain(ctx, plan, chain.chainId)) return { fault: 'unreachable' };
   const fault = await signatureFault(chain, { address: key.payer, hash, signature });
   return fault ? { fault } : raising;
 }
@@ -135,7 +135,7 @@ export async function raiseAllowance(
     const { scope } = plan;
     const kept = await nestedIn(tx, ctx.db).scoped(scope, (inner) => updateAllowed(inner, scope, mandate.id, charges));
     if (!kept) return 'none';
-    await keepPermit(tx, order.key, { needed, permit, now: ctx.clock.now() });
+    await savePermit(tx, order.key, { needed, permit, now: ctx.clock.now() });
     return null;
   });
 }

@@ -1,5 +1,5 @@
 import type { Hex } from '../../chain/rpc.ts';
-import { askContract, isKeySigned, readSignature, unwrap } from '../../chain/signature.ts';
+import { isKeySigned, queryContract, readSignature, unwrap } from '../../chain/signature.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function signatureFault(
   signed: { address: Hex; hash: Hex; signature: Hex },
 ): Promise<SignedFault | null> {
   if (await isKeySigned(signed)) return null;
-  const verdict = await askContract(chain, signed, { undeployed: false });
+  const verdict = await queryContract(chain, signed, { undeployed: false });
   if (verdict === 'accepted') return null;
   if (verdict === 'refused') return 'bad_signature';
   // Without code there is only the key, which has not signed.

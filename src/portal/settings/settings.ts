@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Context } from '../../context.ts';
 import { parseHex } from '../../lib/text/color.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { type BrandingChange, forgetBranding, setBranding } from '../../partners/branding.ts';
+import { type BrandingChange, invalidateBranding, setBranding } from '../../partners/branding.ts';
 import { logoFrom } from '../../partners/logo.ts';
 import { readPartner } from '../../partners/read.ts';
 import { setPartnerSettings } from '../../partners/settings.ts';
@@ -44,7 +44,7 @@ export function settingsPages(app: FastifyInstance, pages: PortalPages, ctx: Con
     const faults = settingsFaults(wanted, await listCurrencies(ctx));
     if (Object.keys(faults).length > 0) return showSettings(ctx, call, wanted, faults, shown);
     await setPartnerSettings(ctx, call.actor, before.slug, changedSettings(shown, typed));
-    forgetBranding(ctx, before.id);
+    invalidateBranding(ctx, before.id);
     return call.done(path, 'saved');
   });
 
@@ -63,7 +63,7 @@ export function settingsPages(app: FastifyInstance, pages: PortalPages, ctx: Con
         }
         if (Object.keys(wanted).length === 0) return call.done(path, 'unchanged');
         await setBranding(ctx, call.actor, partner.slug, wanted);
-        forgetBranding(ctx, partner.id);
+        invalidateBranding(ctx, partner.id);
         return call.done(path, 'saved');
       },
     );

@@ -15,7 +15,7 @@ import type { RealmCall, RealmPages } from '../route.ts';
 import type { Fresh } from '../step-up.ts';
 import { addPasskey, listPasskeys, offerPasskey, removePasskey } from './passkeys.ts';
 import { passkeysSection } from './sections.ts';
-import { askForPasskey, confirmWithPasskey } from './sign-in.ts';
+import { confirmWithPasskey, requestPasskey } from './sign-in.ts';
 
 /** The signed-in user's passkeys, for the page `<realm>/sessions`. */
 export async function passkeysOf<K extends UserKind>(
@@ -65,7 +65,7 @@ export function passkeyPages<K extends UserKind>(
   });
   options(`${path}/confirm`, (person, request) => {
     const place = { kind: realm.kind, host: host(request) };
-    return askForPasskey(ctx, place, person.sessionId);
+    return requestPasskey(ctx, place, person.sessionId);
   });
   form(`${path}/confirm`, 'never', async ({ request, reply, person, typed }) => {
     const confirmed = await confirmWithPasskey(ctx, person, host(request), typed('passkey'), clientOf(request));

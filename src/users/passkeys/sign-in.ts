@@ -32,7 +32,7 @@ function useFor(party: RelyingParty, { kind }: PasskeyPlace, session: string | n
 }
 
 /** The options with which the browser is asked for a passkey; null if browsers support none on this host. */
-export async function askForPasskey(ctx: Context, place: PasskeyPlace, session: string | null) {
+export async function requestPasskey(ctx: Context, place: PasskeyPlace, session: string | null) {
   const party = relyingParty(ctx.config, place.host);
   return party && authenticationOptions(party, makeChallenge(ctx, useFor(party, place, session)));
 }

@@ -15,13 +15,13 @@ import type { Realm } from '../realm.ts';
 type AskState = { branding: Branding | null; rejected?: string; unsaved?: boolean };
 
 /** The page for signing in: with a mailed link, or with a passkey. */
-export function askPage(words: Words, realm: Realm, { branding, rejected, unsaved = false }: AskState): Html {
+export function linkPage(words: Words, realm: Realm, { branding, rejected, unsaved = false }: AskState): Html {
   const { signInUser: t } = signInTexts(words);
   return html`
     ${branding && logoOf(branding)}
     <h1>${signInTitle(words, realm)}</h1>
     ${keptNotice(words, unsaved)}
-    ${card(html`<p>${t.rest}</p>${askForm(words, realm, rejected)}${passkeySignIn(words, realm, false)}`)}
+    ${card(html`<p>${t.rest}</p>${linkForm(words, realm, rejected)}${passkeySignIn(words, realm, false)}`)}
   `;
 }
 
@@ -30,7 +30,7 @@ export function signInTitle(words: Words, realm: Realm): string {
   return realm.kind === 'operator' ? t.adminTitle : t.portalTitle;
 }
 
-function askForm(words: Words, realm: Realm, rejected?: string): Html {
+function linkForm(words: Words, realm: Realm, rejected?: string): Html {
   const { signInUser: t } = signInTexts(words);
   return html`
     <form method="post" action="${realm.path}/sign-in" novalidate>
@@ -67,7 +67,7 @@ export function againPage(
     stateLine(why === 'otherBrowser' ? 'attention' : 'ended', t[why], t[`${why}Rest`], 'h1'),
     // People open the link of an invitation again to come back.
     isSignedIn && html`<p><a href="${realm.path}">${commonTexts(words).errors.home}</a></p>`,
-    why !== 'enough' && askForm(words, realm),
+    why !== 'enough' && linkForm(words, realm),
   );
 }
 
@@ -77,7 +77,7 @@ export function refusedPage(words: Words, realm: Realm, reason: PasskeyRefusalRe
   return card(
     stateLine('attention', t.refused, t.refusals[reason], 'h1'),
     passkeySignIn(words, realm, false),
-    askForm(words, realm),
+    linkForm(words, realm),
   );
 }
 

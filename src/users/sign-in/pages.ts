@@ -24,11 +24,11 @@ import { isOwnForm } from '../../web/origin.ts';
 import { isUnsaved } from '../../web/sign-in-address.ts';
 import { currentUser } from '../current-user.ts';
 import { sendOptions } from '../passkeys/pages.ts';
-import { askForPasskey, signInWithPasskey } from '../passkeys/sign-in.ts';
+import { requestPasskey, signInWithPasskey } from '../passkeys/sign-in.ts';
 import type { Realm } from '../realm.ts';
 import { emailFrom } from '../rules.ts';
-import { againPage, askPage, openPage, refusedPage, sentPage, signInTitle } from './page.ts';
-import { askForLink, type Entered, signInWithLink } from './sign-in.ts';
+import { againPage, linkPage, openPage, refusedPage, sentPage, signInTitle } from './page.ts';
+import { type Entered, requestLink, signInWithLink } from './sign-in.ts';
 
 type Visit = FastifyRequest<{ Params: { token: string }; Body: Record<string, unknown> | undefined }>;
 
@@ -82,7 +82,7 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
   get('/sign-in', async (request, reply, place) => {
     if (await currentUser(ctx, realm, request)) return reply.redirect(realm.path, 303);
     const state = { branding: place.branding, unsaved: isUnsaved(request) };
-    return show(reply, realm, place, 200, askPage(wordsFor(request), realm, state));
+    return show(reply, realm, place, 200, linkPage(wordsFor(request), realm, state));
   });
   get('/sign-in/sent', async (request, reply, place) =>
     show(reply, realm, place, 200, sentPage(wordsFor(request), realm)),
@@ -95,7 +95,7 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
   };
   post('/sign-in', asks, (request, reply, place) => ask(ctx, realm, request, reply, place), byBrowser);
   get('/sign-in/passkey/options', async (request, reply) =>
-    sendOptions(reply, await askForPasskey(ctx, { kind: realm.kind, host: hostIn(ctx, request) }, null)),
+    sendOptions(reply, await requestPasskey(ctx, { kind: realm.kind, host: hostIn(ctx, request) }, null)),
   );
   post('/sign-in/passkey', opens, async (request, reply, place) => {
     const [host, answer] = [hostIn(ctx, request), request.body?.passkey];
@@ -162,11 +162,11 @@ async function ask(
     network: networkSubject(request.ip),
     knownAs: (address: string) => knownBrowser(ctx, request, { kind: realm.kind, name: address }),
   };
-  const answer = await askForLink(ctx, realm, asking, words);
+  const answer = await requestLink(ctx, realm, asking, words);
   if (answer === 'asked') return reply.redirect(`${realm.path}/sign-in/sent`, 303);
   if (answer === 'exhausted') return show(reply, realm, place, 429, againPage(words, realm, 'enough'));
   const state = { branding: place.branding, rejected: email };
-  return show(reply, realm, place, 400, askPage(words, realm, state));
+  return show(reply, realm, place, 400, linkPage(words, realm, state));
 }
 
 const opened = (ctx: Context, realm: Realm, request: Visit): LinkOpened => ({

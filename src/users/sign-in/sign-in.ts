@@ -36,7 +36,7 @@ class NobodyToMail extends Error {}
  * Mails a sign-in link, if the address may sign in here. Nothing reveals whether it may: known and unknown addresses
  * take the same statements and count the same.
  */
-export async function askForLink(
+export async function requestLink(
   ctx: Context,
   realm: Realm,
   asking: LinkRequest,

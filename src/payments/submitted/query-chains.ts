@@ -49,8 +49,8 @@ export type Sought = {
 };
 
 /** Asks the chains about a transaction that the watcher has not found; the most informative answer counts. */
-export async function askChains(chains: ChainConfig[], sought: Sought): Promise<Lookup> {
-  const lookups = await Promise.all(chains.map((chain) => askChain(chain, sought)));
+export async function queryChains(chains: ChainConfig[], sought: Sought): Promise<Lookup> {
+  const lookups = await Promise.all(chains.map((chain) => queryChain(chain, sought)));
   const decisive = lookups.find(({ kind }) => kind !== 'not_found' && kind !== 'unavailable');
   return decisive ?? answerOnly(lookups.some(({ kind }) => kind === 'unavailable') ? 'unavailable' : 'not_found');
 }
@@ -58,11 +58,11 @@ export async function askChains(chains: ChainConfig[], sought: Sought): Promise<
 /** Answers that an endpoint would also give if it left logs out. */
 const mayLackLogs: Answer[] = ['wrong_recipient', 'wrong_token'];
 
-async function askChain(chain: ChainConfig, sought: Sought): Promise<Lookup> {
+async function queryChain(chain: ChainConfig, sought: Sought): Promise<Lookup> {
   let lookup = answerOnly('unavailable');
   for (const url of promptEndpoints(chain)) {
     try {
-      const next = await askEndpoint(connectRpc(url, timeoutMs), chain, sought);
+      const next = await queryEndpoint(connectRpc(url, timeoutMs), chain, sought);
       if (!mayLackLogs.includes(lookup.kind) || next.mined) lookup = next;
       if (lookup.kind !== 'not_found' && !mayLackLogs.includes(lookup.kind)) return lookup;
     } catch (error) {
@@ -72,7 +72,7 @@ async function askChain(chain: ChainConfig, sought: Sought): Promise<Lookup> {
   return lookup;
 }
 
-async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promise<Lookup> {
+async function queryEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promise<Lookup> {
   const { txHash } = sought;
   const [receipt, transaction] = await Promise.all([rpc.receipt(txHash), rpc.transaction(txHash)]);
   if (receipt?.success) {
