@@ -4,6 +4,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { patienceMs } from './support/patience.ts';
 import { allTexts, type Group, isPlural } from './support/texts.ts';
 
 /** Groups whose texts are chosen by browser code, or by a name known only when a page is rendered. */
@@ -67,11 +68,14 @@ async function complaints(): Promise<string[]> {
       // An indexed type has no name, so the compiler writes out the group in which a text is missing.
       await writeFile(file, source.replace(type, `{ area: ${emptied(texts, area)} }['area']`));
     }
-    return await new Promise((resolve) => {
+    return await new Promise((resolve, reject) => {
       const args = ['--noEmit', '--noErrorTruncation', '-p', folder];
-      execFile('node_modules/.bin/tsc', args, { maxBuffer: 2 ** 27, timeout: 120_000 }, (_, out) =>
-        resolve(out.split('\n')),
-      );
+      const limits = { maxBuffer: 2 ** 27, timeout: patienceMs };
+      execFile('node_modules/.bin/tsc', args, limits, (error, out) => {
+        // A compiler that was ended has named only a part of the texts.
+        if (error?.killed) reject(error);
+        else resolve(out.split('\n'));
+      });
     });
   } finally {
     await rm(folder, { recursive: true });

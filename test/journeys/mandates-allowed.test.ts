@@ -117,7 +117,7 @@ test('A charge that was made and could not be collected yet → allowances still
   assert.match((await of.open(middle)).html, /<option value="3" selected>/);
 });
 
-test('More signed terms than may be checked of a merchant at once → no chain is asked; of another merchant, and later, it is', async () => {
+test('More signed terms than may be checked of a merchant in ten seconds → no chain is asked; of another merchant, and later, it is', async () => {
   const { ctx, scope } = of;
   const { merchant } = await of.merchantIn('USD');
   const payer = await of.payer(1n);
@@ -127,10 +127,10 @@ test('More signed terms than may be checked of a merchant at once → no chain i
     assert.ok(facts);
     const { signed } = await of.sign(plan, payer);
     const then = { ...ctx, clock: { now: () => new Date(start - (start % 10_000) + afterMs) } };
-    const steps = await Promise.all(
-      Array.from({ length: times }, () => stepAfterSigning(then, { scope, facts }, signed)),
-    );
-    return steps.filter((step) => 'kind' in step).length;
+    let checked = 0;
+    // One after the other, so that each has an answer of the chain in time.
+    for (let i = 0; i < times; i++) if ('kind' in (await stepAfterSigning(then, { scope, facts }, signed))) checked++;
+    return checked;
   };
   const [one, other] = [await of.plan(), await of.plan({}, { scope, merchant })];
   assert.equal(await stepsOf(one, 60), 50);

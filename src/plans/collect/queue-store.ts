@@ -21,8 +21,8 @@ type Limits = {
  * Leases the due charges of a chain in its mode, over all partners. Those of the other mode wait until the chain is
  * back in it. Every partner's first comes before anyone's second, so a partner with thousands delays nobody. A plan's
  * oldest charge comes first, and its others wait for it. No more of a partner's are claimed than there is room for
- * among its calls that wait to be mined. A charge that another transaction has locked is skipped, so nodes that take charges
- * at once never deadlock. See `HeldKeys` for those that this node cannot send.
+ * among its calls that wait to be mined. A charge that another transaction has locked is skipped, so nodes that claim
+ * charges at once never deadlock. See `HeldKeys` for those that this node cannot send.
  */
 export function claimDueCharges(
   db: Database,
