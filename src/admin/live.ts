@@ -1,4 +1,4 @@
-import { watchTrouble } from '../chain/trouble.ts';
+import { watchSilentChains } from '../chain/silence.ts';
 import type { Context } from '../context.ts';
 import { listenForChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
@@ -24,8 +24,8 @@ export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal
     sendEvents(reply, streams, [operator.userId], () => ({
       watch: (wake, onError) => [
         wakeSoon(ctx, wake, onError),
-        watchTrouble(ctx, 'test', wake),
-        watchTrouble(ctx, 'live', wake),
+        watchSilentChains(ctx, 'test', wake),
+        watchSilentChains(ctx, 'live', wake),
       ],
       goesOn: () => isStillIn(ctx, operator),
     })),

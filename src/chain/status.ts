@@ -3,7 +3,7 @@ import type { Mode } from '../lib/mode.ts';
 import { within } from '../lib/time.ts';
 import { selectReadStates } from './cursors.ts';
 import { connectRpc, RpcError } from './rpc.ts';
-import { silentMs } from './trouble.ts';
+import { silentMs } from './silence.ts';
 
 export type ChainStatus = {
   chainId: number;

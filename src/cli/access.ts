@@ -14,7 +14,7 @@ import { defaultExpiryMinutes, expiryMinutes } from '../partners/rules.ts';
 import { setPartnerDisabled } from '../partners/settings.ts';
 import type { Partner } from '../partners/store.ts';
 import { isKnownCurrency } from '../rates/read.ts';
-import { commandLine, mustReadPartner, unknownPartner } from './acting.ts';
+import { commandLine, mustReadPartner, unknownPartner } from './actor.ts';
 import { type Arguments, type Command, option, optionalOption, testModeOption, UsageFault, word } from './command.ts';
 import { recoveryCommands } from './recovery.ts';
 

@@ -8,7 +8,7 @@ import { inviteUser } from '../users/invite.ts';
 import { serviceName } from '../users/mails.ts';
 import { removePasskeysOf } from '../users/passkeys/passkeys.ts';
 import type { User } from '../users/read.ts';
-import { commandLine, mustReadPartner } from './acting.ts';
+import { commandLine, mustReadPartner } from './actor.ts';
 import { type Arguments, type Command, option, optionalOption, UsageFault } from './command.ts';
 
 async function invite(ctx: Context, args: Arguments) {

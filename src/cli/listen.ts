@@ -6,7 +6,7 @@ import { freePort } from '../lib/ports.ts';
 import { printable } from '../lib/text/printable.ts';
 import { readEndpoint, restoreUrl, setUrl } from '../webhooks/endpoint.ts';
 import { verifySignature } from '../webhooks/sign.ts';
-import { commandLine } from './acting.ts';
+import { commandLine } from './actor.ts';
 
 export type EventListenOptions = {
   /** How many events to receive before it ends. */

@@ -1,7 +1,7 @@
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { onboardWithKey } from '../sandbox/onboard.ts';
 import { releaseWallet } from '../wallets/release.ts';
-import { commandLine } from './acting.ts';
+import { commandLine } from './actor.ts';
 import { type Command, optionalOption, word } from './command.ts';
 
 export const onboardingCommands: Command[] = [

@@ -11,7 +11,7 @@ import { readActiveMandate } from '../plans/mandates/read.ts';
 import { movePlanDue } from '../plans/move-due.ts';
 import { agreeInSandbox } from '../sandbox/agree.ts';
 import { createSandboxPlan, usualFiatInt } from '../sandbox/plan.ts';
-import { commandLine } from './acting.ts';
+import { commandLine } from './actor.ts';
 import { sandboxChain } from './chain.ts';
 import { type Arguments, type Command, UsageFault, word } from './command.ts';
 import { payer } from './payments.ts';

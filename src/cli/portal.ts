@@ -5,7 +5,7 @@ import { wordsOf } from '../ui/language.ts';
 import { inviteUser } from '../users/invite.ts';
 import { removePasskeysOf } from '../users/passkeys/passkeys.ts';
 import type { User } from '../users/read.ts';
-import { commandLine, mustReadPartner } from './acting.ts';
+import { commandLine, mustReadPartner } from './actor.ts';
 import { type Arguments, type Command, option, UsageFault } from './command.ts';
 
 async function invite(ctx: Context, args: Arguments) {

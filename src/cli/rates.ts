@@ -4,7 +4,7 @@ import { listRates } from '../rates/list.ts';
 import { clearOverride, setOverride } from '../rates/override.ts';
 import { rateSources } from '../rates/providers.ts';
 import { manualRefresh } from '../rates/refresh.ts';
-import { commandLine, mustReadPartner } from './acting.ts';
+import { commandLine, mustReadPartner } from './actor.ts';
 import { type Command, option, optionalOption, word } from './command.ts';
 
 export const rateCommands: Command[] = [

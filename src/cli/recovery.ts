@@ -2,7 +2,7 @@ import { scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
 import { cancelRecovery, startRecovery } from '../wallets/recovery.ts';
-import { commandLine } from './acting.ts';
+import { commandLine } from './actor.ts';
 import { type Arguments, type Command, word } from './command.ts';
 
 async function recover(ctx: Context, args: Arguments) {

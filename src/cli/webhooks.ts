@@ -9,7 +9,7 @@ import { activateSecret, enableEndpoint, readEndpoint, rotateSecret, setUrl } fr
 import { readDeliveryHealth } from '../webhooks/health.ts';
 import type { DeliveryHealth } from '../webhooks/health-store.ts';
 import { replayAllSince, replayDelivery } from '../webhooks/replay.ts';
-import { commandLine, unknownPartner } from './acting.ts';
+import { commandLine, unknownPartner } from './actor.ts';
 import { type Arguments, type Command, numberOption, option, testModeOption, UsageFault, word } from './command.ts';
 import { replaceSecretAdvice } from './finding.ts';
 import { listen } from './listen.ts';

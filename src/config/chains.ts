@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAddress } from '../lib/ids.ts';
 import type { Mode } from '../lib/mode.ts';
 import { type Entry, entryOf, isHttp, listOf, type ReportFault, readText, readUrl, refuseUnknown } from './entry.ts';
-import { placeOfJsonFault } from './json-place.ts';
+import { positionOfJsonFault } from './json-fault-position.ts';
 
 export type TokenConfig = {
   symbol: string;
@@ -172,7 +172,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ChainsFault([`it is not valid JSON, ${placeOfJsonFault(error as Error, text)}`]);
+    throw new ChainsFault([`it is not valid JSON, ${positionOfJsonFault(error as Error, text)}`]);
   }
 }
 

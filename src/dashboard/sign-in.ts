@@ -15,8 +15,8 @@ import { chosenFirst, connectForm, signForm } from '../ui/wallet-forms.ts';
 import { signInChains, signInMessage, signInWithWallet } from '../wallets/sign-in.ts';
 import { keptNotice } from '../web/kept-forms.ts';
 import { isUnsaved } from '../web/sign-in-address.ts';
+import { sendOpenPage, walletsElsewhere } from './open-page.ts';
 import { type FormFields, merchantSessionOf, type OpenPages, signInPath, type Visit } from './route.ts';
-import { sendOpenPage, walletsElsewhere } from './show.ts';
 
 /** Signing in with a wallet: first its address, then its signature. */
 export function merchantSignInPages(pages: OpenPages, ctx: Context): void {

@@ -13,6 +13,6 @@ import { keepForms } from './lib/kept-forms.ts';
 
 keepForms();
 
-if (document.querySelector('[data-previews]')) void import('./lib/look-previews.ts');
+if (document.querySelector('[data-previews]')) void import('./lib/branding-previews.ts');
 
 if (document.querySelector('[data-passkey]')) void import('./passkey.ts');

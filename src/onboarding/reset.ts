@@ -5,7 +5,7 @@ import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
 import { lockForReset, undoOnboarding } from '../merchants/onboarding-state.ts';
 import { hasReceivedMoney, isKnownToHaveMoney, lockUnpaidOf, voidUnpaidOf } from '../requests/merchant-reset.ts';
-import { giveUpWallets, lockWallets } from '../wallets/give-up.ts';
+import { lockWallets, releaseWallets } from '../wallets/release-all.ts';
 import { deleteCode, deleteProgress } from './store.ts';
 
 /**
@@ -24,7 +24,7 @@ export function resetOnboarding(ctx: Context, actor: Actor, scope: Scope, accoun
       await lockUnpaidOf(tx, scope, accountId);
       if (await hasReceivedMoney(tx, scope, accountId)) return false;
       await voidUnpaidOf(tx, scope, accountId, now);
-      await giveUpWallets(tx, scope, accountId, now);
+      await releaseWallets(tx, scope, accountId, now);
       await undoOnboarding(tx, scope, accountId);
       await deleteCode(tx, scope, accountId);
       await deleteProgress(tx, scope, accountId);

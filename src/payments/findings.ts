@@ -1,4 +1,4 @@
-import { chainsInTrouble } from '../chain/trouble.ts';
+import { silentChains } from '../chain/silence.ts';
 import { type ChainConfig, nameOfChain } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -48,7 +48,7 @@ export async function readFindings(
     readProgress(ctx, scope, id),
     refreshIfDue(ctx, scope, id),
     readAuthorizations(ctx, scope, id),
-    chainsInTrouble(ctx, mode),
+    silentChains(ctx, mode),
   ]);
   const misled = progress.unmatched.filter(({ reason }) => reason === 'wrong_network');
   const misdirected = [...misled.map((one) => toMisdirected(ctx.chains[mode], one)), ...(justFound ?? [])];

@@ -1,4 +1,4 @@
-import { watchTrouble } from '../chain/trouble.ts';
+import { watchSilentChains } from '../chain/silence.ts';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { Slots } from '../lib/concurrency/slots.ts';
@@ -48,7 +48,7 @@ async function reportTo(ctx: Context, { user, scope, query }: PortalCall): Promi
   return {
     watch: (wake, onError) => {
       watcher.wake = wake;
-      return [watchScope(ctx.db, watcher, onError), watchTrouble(ctx, modeOf(scope.testMode), wake)];
+      return [watchScope(ctx.db, watcher, onError), watchSilentChains(ctx, modeOf(scope.testMode), wake)];
     },
     goesOn: async () => {
       if (!(await isStillIn(ctx, user))) return false;

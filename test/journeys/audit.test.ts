@@ -9,7 +9,7 @@ import { verifyChains } from '../../src/audit/verify.ts';
 import { audit, noPartner, theService, withAudit } from '../../src/audit/write.ts';
 import { createApiKey, usualKey } from '../../src/auth/api-keys.ts';
 import { accessCommands } from '../../src/cli/access.ts';
-import { commandLine } from '../../src/cli/acting.ts';
+import { commandLine } from '../../src/cli/actor.ts';
 import { adminCommands } from '../../src/cli/admin.ts';
 import type { Arguments, Command } from '../../src/cli/command.ts';
 import { onboardingCommands } from '../../src/cli/onboarding.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
-import { commandLine } from '../../src/cli/acting.ts';
+import { commandLine } from '../../src/cli/actor.ts';
 import type { Tx } from '../../src/db/connection.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { makeOnboardingToken, onboardingUrl } from '../../src/merchants/onboarding-token.ts';

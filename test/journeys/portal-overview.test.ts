@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
-import { watchTrouble } from '../../src/chain/trouble.ts';
+import { watchSilentChains } from '../../src/chain/silence.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { assignment, insertion } from '../../src/db/sql.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -145,7 +145,7 @@ test('is everything fine › one line when it is, and one for each thing that is
 
 test('a chain that falls silent, and one that is read again › wake every open page, by one look for all', async () => {
   const pages = [{ woken: 0 }, { woken: 0 }];
-  const ends = pages.map((page) => watchTrouble(app.ctx, 'test', () => void page.woken++, 20));
+  const ends = pages.map((page) => watchSilentChains(app.ctx, 'test', () => void page.woken++, 20));
   await chainRead(31337, 90);
   await until(async () => pages.every(({ woken }) => woken >= 1), 'all are told of the silence');
   const told = pages.map(({ woken }) => woken);

@@ -1,4 +1,4 @@
-import { chainsInTrouble } from '../../chain/trouble.ts';
+import { silentChains } from '../../chain/silence.ts';
 import type { Context } from '../../context.ts';
 import { alarmName, alarmSentence } from '../../db/alarm-kinds.ts';
 import { type KeptAlarm, listAlarms } from '../../db/alarms.ts';
@@ -51,7 +51,7 @@ export function adminOverview(pages: AdminPages, ctx: Context): void {
       listAlarms(ctx.db.sql, maxAlarms),
       listRates(ctx),
       isAnythingStuck(ctx),
-      Promise.all(modes.map((mode) => chainsInTrouble(ctx, mode))),
+      Promise.all(modes.map((mode) => silentChains(ctx, mode))),
       eventDepth(ctx, maxCounted),
       mailDepth(ctx, maxCounted),
       receiptDepth(ctx, maxCounted),

@@ -22,8 +22,8 @@ import {
   vetoRecovery,
 } from '../../wallets/recovery.ts';
 import { chainsOf } from '../../wallets/typed-wallet.ts';
+import { sendOpenPage, walletsElsewhere } from '../open-page.ts';
 import type { OpenPages, Visit } from '../route.ts';
-import { sendOpenPage, walletsElsewhere } from '../show.ts';
 
 /**
  * The two pages of a recovery, opened by their links: on one the new wallet signs, on the other the current wallet

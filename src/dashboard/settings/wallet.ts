@@ -15,9 +15,9 @@ import { changeWallet, handOverMessage, proveChange, proveHandOver, takeOverMess
 import { readOpenRecovery, vetoRecovery } from '../../wallets/recovery.ts';
 import { chainsOf, type TypedWallet } from '../../wallets/typed-wallet.ts';
 import { relayOrigin } from '../../web/phone-wallets.ts';
+import { walletsElsewhere } from '../open-page.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
-import { walletsElsewhere } from '../show.ts';
 import { recoveryLine } from './recovery-line.ts';
 
 const path = '/dashboard/wallet';

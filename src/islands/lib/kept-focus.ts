@@ -1,4 +1,4 @@
-import { keyOf } from './typed.ts';
+import { keyOf } from './form-values.ts';
 
 const focusable = 'a[href], button, input, select, textarea, summary, [tabindex]';
 

@@ -3,8 +3,8 @@
  * sign-in back to its page, where it is filled in again for the same user.
  */
 import { minuteMs } from '../../lib/durations.ts';
+import { type FormValues, typeAgain, typedIn, valuesOf } from './form-values.ts';
 import { browserStorage, tabStorage } from './storage.ts';
-import { type FormValues, typeAgain, typedIn, valuesOf } from './typed.ts';
 
 type Kept = { user: string; until: number; typed: FormValues };
 

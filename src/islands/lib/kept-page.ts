@@ -2,8 +2,9 @@
  * What was typed on a page survives a reload, also that of a phone which dropped the page while its owner was in a
  * wallet app. It stays in this tab, and a page that was opened anew gets nothing of it.
  */
+
+import { type FormValues, typeAgain, typedIn } from './form-values.ts';
 import { tabStorage } from './storage.ts';
-import { type FormValues, typeAgain, typedIn } from './typed.ts';
 
 type Kept = { typed: FormValues; message: string | null };
 const key = 'page';

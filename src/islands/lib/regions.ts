@@ -1,11 +1,11 @@
 import { minuteMs } from '../../lib/durations.ts';
 import { doneMs } from './copy.ts';
 import { keepDetailsState } from './details-state.ts';
+import { typeAgain, typedIn } from './form-values.ts';
 import { keepFocus } from './kept-focus.ts';
 import { keepTyped } from './kept-forms.ts';
 import { localTimes } from './local-times.ts';
 import { openedAddress } from './notice-once.ts';
-import { typeAgain, typedIn } from './typed.ts';
 
 /**
  * Regions of a page that refresh themselves: `<div data-region="name">` on a page where an element names the stream,

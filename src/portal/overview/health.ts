@@ -1,4 +1,4 @@
-import { chainsInTrouble } from '../../chain/trouble.ts';
+import { silentChains } from '../../chain/silence.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { dayMs, minuteMs } from '../../lib/durations.ts';
@@ -30,7 +30,7 @@ export async function healthOf(
   const now = ctx.clock.now();
   const [delivery, chains, unmatched] = await Promise.all([
     readDeliveryHealth(ctx, scope),
-    chainsInTrouble(ctx, mode),
+    silentChains(ctx, mode),
     sumUnmatched(ctx, scope, new Date(now.getTime() - unmatchedSinceMs)),
   ]);
   const { overview } = portalTexts(words);

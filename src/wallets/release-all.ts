@@ -15,7 +15,7 @@ export async function lockWallets(tx: Tx, scope: Scope, accountId: string): Prom
 }
 
 /** Frees all wallets of a merchant for others, and cancels the change of its wallet that is in progress. */
-export async function giveUpWallets(tx: Tx, scope: Scope, accountId: string, now: Date): Promise<void> {
+export async function releaseWallets(tx: Tx, scope: Scope, accountId: string, now: Date): Promise<void> {
   const { partnerId, testMode } = scope;
   await tx`delete from wallets where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}`;
   await tx`
