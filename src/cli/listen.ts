@@ -16,11 +16,14 @@ export type EventListenOptions = {
   print(line: string): void;
   /** Prints a remark for people. */
   note(line: string): void;
-  /** Ends listening, like SIGINT and SIGTERM. */
+  /** Ends listening, like the signals of the system. */
   signal?: AbortSignal;
 };
 
 const maxBodyBytes = 1_000_000;
+
+/** Also that of a terminal which is closed: events would go on to a port where nothing listens any more. */
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Receives a partner's events on a loopback port of this machine and prints them, until a signal, until it has
@@ -82,12 +85,12 @@ function stopSignal(signal: AbortSignal | undefined) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const now = () => resolve();
   if (signal?.aborted) now();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, now);
+  for (const name of signals) process.on(name, now);
   signal?.addEventListener('abort', now, { once: true });
   process.stdout.on('error', now); // nobody reads what is printed
   const forget = () => {
     process.stdout.off('error', now);
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, now);
+    for (const name of signals) process.off(name, now);
     signal?.removeEventListener('abort', now);
   };
   return { wait: promise, now, forget };
