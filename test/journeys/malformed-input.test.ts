@@ -130,6 +130,8 @@ async function look(): Promise<Map<string, Found>> {
   return places;
 }
 
+/** A page that shows it unescaped contains its element; a cell that begins with it is a formula. */
+const markup = `=1'"><sent-markup>`;
 /** Encoded as in an address or a form. Some cannot be decoded. */
 const texts: Record<string, string> = {
   nul: '%00',
@@ -144,6 +146,7 @@ const texts: Record<string, string> = {
   id: '00000000-0000-0000-0000-000000000000',
   pair: `31337_0x${'ab'.repeat(32)}_99999999999`,
   key: '__proto__',
+  markup: encodeURIComponent(markup),
 };
 /** For fields of the API. A field of a page is text, so there one JSON value is enough. */
 const values: Record<string, unknown> = {
@@ -158,6 +161,7 @@ const values: Record<string, unknown> = {
   object: {},
   deep: [[[[{ a: '\0' }]]]],
   'no keys': { '\0': '\ud800' },
+  markup,
 };
 
 type Call = { path: string; body?: string; type?: string; headers?: Record<string, string> };
@@ -166,15 +170,20 @@ const faults: string[] = [];
 
 async function send({ method, pattern }: Route, what: string, call: Call): Promise<void> {
   calls++;
-  const type = { 'content-type': call.type ?? 'application/x-www-form-urlencoded' };
+  const sent = { 'content-type': call.type ?? 'application/x-www-form-urlencoded' };
   const response = await request(app.url + call.path, {
     method,
-    headers: { ...headersOf(), ...(call.body !== undefined && type), ...call.headers },
+    headers: { ...headersOf(), ...(call.body !== undefined && sent), ...call.headers },
     body: call.body ?? null,
   });
-  const isStream = String(response.headers['content-type']).startsWith('text/event-stream');
-  if (isStream) response.body.on('error', () => {}).destroy();
-  else await response.body.dump();
+  const type = String(response.headers['content-type']);
+  if (type.startsWith('text/event-stream')) response.body.on('error', () => {}).destroy();
+  else {
+    const text = await response.body.text();
+    const isShown = type.startsWith('text/html') && text.includes('<sent-markup');
+    if (isShown || (type.startsWith('text/csv') && /^\uFEFF?=1|[,\n"]=1/.test(text)))
+      faults.push(`markup ${method} ${pattern}: ${what}`);
+  }
   if (response.statusCode >= 500) faults.push(`${response.statusCode} ${method} ${pattern}: ${what}`);
 }
 
@@ -322,12 +331,12 @@ test('crawling from the start pages reaches most routes', () => {
   }
 });
 
-test('GET › any text in the address → never a 5xx', async () => {
+test('GET › any text in the address → never a 5xx, nor markup', async () => {
   for (const route of ofMethod('GET')) await walk(route);
   assert.deepEqual(faults.splice(0), []);
 });
 
-test('POST › any text in the address or a field → never a 5xx', async () => {
+test('POST › any text in the address or a field → never a 5xx, nor markup', async () => {
   for (const route of ofMethod('POST')) {
     await app.db.sql`delete from rate_counters`;
     cookie = await stand.renew();
