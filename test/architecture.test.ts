@@ -148,7 +148,13 @@ const sharedSql = {
   'other folders call them in their own transactions': [
     ...['chain/cursors', 'chain/reader/lease', 'merchants/onboarding-state', 'payments/transfers', 'plans/customer'],
     ...['plans/move-due', 'receipts/drop', 'requests/customer', 'requests/merchant-reset', 'requests/move-expiry'],
-    ...['requests/proof', 'requests/references', 'requests/reservations', 'requests/reserved-rests', 'wallets/release-all'],
+    ...[
+      'requests/proof',
+      'requests/references',
+      'requests/reservations',
+      'requests/reserved-rests',
+      'wallets/release-all',
+    ],
   ],
   'the statements of several stores contain these parts': [
     ...['merchants/in-states', 'merchants/names', 'payments/arriving', 'rates/currency-field', 'rates/quote'],

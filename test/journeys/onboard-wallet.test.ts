@@ -62,11 +62,12 @@ async function subjectsTo(recipient: string, id: string): Promise<string[]> {
   return rows.map(({ subject }) => subject.replace('Ada’s Bakery: ', ''));
 }
 
-/** The partner's audit entries about a merchant, oldest first. */
+/** The partner's audit entries about a merchant, except its sign-ins, oldest first. */
 async function actsOn(id: string): Promise<{ action: string; by: string }[]> {
   const rows = await app.db.sql<{ action: string; by: string }[]>`
     select action, actor_name as by from audit_log
     where partner_id = ${fixtures.partner.id} and test_mode and object_kind = 'merchant' and object_id = ${id}
+      and action <> 'session.started'
     order by number`;
   return rows.map(({ action, by }) => ({ action, by }));
 }
