@@ -42,6 +42,9 @@ function asDescription(text: string): string {
   return article === undefined ? text : `${article === 'a' ? 'A' : 'An'} ${rest}.`;
 }
 
+const joined = (purpose: string, description: unknown): string =>
+  typeof description === 'string' ? `${purpose} ${description}` : purpose;
+
 /** Replaces titled schemas by references, the inner ones first, and collects them in `found`. */
 function withReferences(value: unknown, found: Json): unknown {
   if (Array.isArray(value)) return value.map((item) => withReferences(item, found));
@@ -52,10 +55,15 @@ function withReferences(value: unknown, found: Json): unknown {
       key === 'description' && typeof part === 'string' ? asDescription(part) : withReferences(part, found),
     ]),
   );
-  const { title, type, purpose } = copy;
+  const { title, type, purpose, description, schema: own } = copy;
   if (typeof purpose === 'string') {
-    copy.description = `${purpose} ${copy.description}`;
+    copy.description = joined(purpose, description);
     delete copy.purpose;
+  }
+  // The generator moves the description of a parameter's shape to the parameter, and leaves its purpose.
+  if ('in' in copy && isObject(own) && typeof own.description === 'string') {
+    copy.description = joined(own.description, description);
+    delete own.description;
   }
   if (typeof title !== 'string' || typeof type !== 'string') return copy;
   // The generator also puts a body's examples beside its schema, so the component does not need them.

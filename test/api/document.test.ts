@@ -91,6 +91,9 @@ test('GET /openapi.json › every field, parameter and header says what it is, a
     fields.filter(([, field]) => !descriptionOf(field).endsWith('.')).map(([where]) => where),
     [],
   );
+  const merchant = (parameters as (Field & { name: string })[]).find(({ name }) => name === 'account_id');
+  assert.equal(merchant?.description, 'Only requests of this merchant. A UUID (8-4-4-4-12 hexadecimal digits).');
+  assert.doesNotMatch(JSON.stringify(served), /undefined/);
   const nullable = fields.filter(([, field]) => field.anyOf?.some(({ type }) => type === 'null'));
   assert.ok(nullable.length > 15);
   // The currency is always known; its type is the specification's.
