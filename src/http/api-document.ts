@@ -145,7 +145,7 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
   referenceScript(app, `${docsPath}/js/scalar.js`);
 }
 
-/** Hides the library maker's advertisement, and gives greys and accents enough contrast with their background. */
+/** Hides the library maker's advertisement, and gives greys, hints and accents enough contrast with their background. */
 const style = `
 .darklight-reference a { display: none }
 .light-mode { --scalar-color-2: #4d4d4d; --scalar-color-3: #5f5f5f; --scalar-color-accent: #0a5fb0;
@@ -153,6 +153,7 @@ const style = `
   --scalar-color-blue: #005a94; --scalar-color-yellow: #6b5300; --scalar-color-query: #00595e }
 .dark-mode { --scalar-color-2: #c2c2c2; --scalar-color-3: #a8a8a8; --scalar-color-red: #ff7a78;
   --scalar-color-purple: #c5adff }
+.light-mode ::placeholder, .dark-mode ::placeholder { color: var(--scalar-color-3); opacity: 1 }
 `;
 
 /** The page contacts and advertises nothing of the library's maker, and shows the field for the key at once. */

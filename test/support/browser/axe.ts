@@ -35,8 +35,12 @@ export async function assertAccessible(page: Page): Promise<void> {
 
 /** Runs in the page: hints in fields with a contrast below 4.5, which axe does not measure. */
 function faintHints(): string[] {
-  const canvas = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D;
+  const canvas = document.createElement('canvas').getContext('2d', {
+    willReadFrequently: true,
+  }) as CanvasRenderingContext2D;
   const luminanceOf = (...layers: string[]) => {
+    canvas.fillStyle = 'white';
+    canvas.fillRect(0, 0, 1, 1);
     for (const layer of layers) {
       canvas.fillStyle = layer;
       canvas.fillRect(0, 0, 1, 1);
@@ -48,9 +52,11 @@ function faintHints(): string[] {
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
   const contrastOf = (field: HTMLElement) => {
-    const ground = getComputedStyle(field).backgroundColor;
+    const ground: string[] = [];
+    for (let element: HTMLElement | null = field; element; element = element.parentElement)
+      ground.unshift(getComputedStyle(element).backgroundColor);
     const hint = getComputedStyle(field, '::placeholder');
-    const [high = 0, low = 0] = [luminanceOf(ground), luminanceOf(ground, hint.color)].sort((a, b) => b - a);
+    const [high = 0, low = 0] = [luminanceOf(...ground), luminanceOf(...ground, hint.color)].sort((a, b) => b - a);
     return hint.opacity === '1' ? (high + 0.05) / (low + 0.05) : 0;
   };
   const fields = [...document.querySelectorAll<HTMLInputElement>('[placeholder]')];
