@@ -145,7 +145,7 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
   referenceScript(app, `${docsPath}/js/scalar.js`);
 }
 
-/** Hides the library maker's advertisement, and gives greys, hints and accents enough contrast with their background. */
+/** Hides the library maker's advertisement, and gives greys, hints and accents enough contrast with their ground. */
 const style = `
 .darklight-reference a { display: none }
 .light-mode { --scalar-color-2: #4d4d4d; --scalar-color-3: #5f5f5f; --scalar-color-accent: #0a5fb0;
