@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
+import { clientSubject } from '../lib/concurrency/attempts.ts';
 import { dayMs } from '../lib/durations.ts';
 import { keyedHash, type SecretKey } from '../lib/encrypt.ts';
 import { makeExpiringToken, readExpiringToken } from './expiring-token.ts';
@@ -38,6 +39,15 @@ export function knownBrowser(
   const proof = readExpiringToken(config.secretKeys, Buffer.from(text, 'base64url'), macOf(person));
   return proof && proof.until > clock.now() ? proof.head : null;
 }
+
+/**
+ * By what forms of a sign-in are counted: the browser if this person has signed in with it before, since many strangers
+ * can share its address, and otherwise the client's address.
+ *
+ * @param person null if the form names nobody
+ */
+export const signInSender = (ctx: BrowserContext, request: FastifyRequest, person: Person | null): string =>
+  (person && knownBrowser(ctx, request, person)) ?? clientSubject(request.ip);
 
 /** Gives a browser the session of a merchant that has signed by its wallet, and remembers it. */
 export function letMerchantIn(

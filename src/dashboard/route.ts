@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { knownBrowser } from '../auth/known-browser.ts';
+import { signInSender } from '../auth/known-browser.ts';
 import { isMerchantStillIn, type MerchantSession, readMerchantSession } from '../auth/merchant-session.ts';
 import { keepReturnPath } from '../auth/return-path.ts';
 import { isUserActivity, sessionToken } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
-import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
+import { AttemptLimit } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { sendTooMany } from '../web/error-page.ts';
@@ -60,7 +60,7 @@ export function declareDashboardPages(
   const bySession = (_request: FastifyRequest, { session }: SignedInVisit) => session.id;
   const byBrowser = (request: FastifyRequest, { fields }: OpenVisit) => {
     const name = fields.wallet_address?.trim().toLowerCase() ?? '';
-    return knownBrowser(ctx, request, { kind: 'merchant', name }) ?? clientSubject(request.ip);
+    return signInSender(ctx, request, { kind: 'merchant', name });
   };
   const openSignedIn = async (request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | null> => {
     const session = await merchantSessionOf(ctx, request);

@@ -100,9 +100,13 @@ export function columnMicro(words: Words, micro: bigint): string {
   return grouped(words, micro, 6);
 }
 
-function grouped({ language }: Words, micro: bigint, minimumFractionDigits: number): string {
-  const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits, maximumFractionDigits: 6 });
-  return format.format(formatMicro(micro) as Intl.StringNumericLiteral);
+const grouped = (words: Words, micro: bigint, minimumFractionDigits: number): string =>
+  formatDecimal(words, formatMicro(micro), minimumFractionDigits);
+
+/** A decimal number, given as text, with every digit: grouped as the language does, in Latin digits. */
+export function formatDecimal({ language }: Words, decimal: string, minimumFractionDigits = 0): string {
+  const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits, maximumFractionDigits: 20 });
+  return format.format(decimal as Intl.StringNumericLiteral);
 }
 
 /**
@@ -135,8 +139,7 @@ export function everyText(words: Words, every: number, period: Period): string {
 
 /** The price of one USDC, with every digit: `1 USDC = 0.92 EUR`. Left to right in every language, like a formula. */
 export function rateOf(words: Words, { rate, fiat_code }: { rate: string; fiat_code: string }): Html {
-  const format = new Intl.NumberFormat(`${words.language}-u-nu-latn`, { maximumFractionDigits: 20 });
-  const cost = `${format.format(rate as Intl.StringNumericLiteral)} ${fiat_code}`;
+  const cost = `${formatDecimal(words, rate)} ${fiat_code}`;
   return html`<bdi dir="ltr">${fill(commonTexts(words).common.rate, { rate: cost })}</bdi>`;
 }
 

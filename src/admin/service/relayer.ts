@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { badge, card, fullAddress, shortAddress, stateLine } from '../../ui/components.ts';
+import { formatDecimal } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { csvLink, emptyState, table } from '../../web/table.ts';
@@ -55,10 +56,8 @@ export function relayerPage(pages: AdminPages, ctx: Context): void {
 const coinOf = ({ chain }: RelayerStatus) => chain.coin ?? 'ETH';
 
 /** Rounds down to six decimals, which suffice to see what is left. */
-function coins({ language }: Words, wei: bigint, row: RelayerStatus): string {
-  const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { maximumFractionDigits: 6 });
-  return `${format.format(formatEther(wei - (wei % 10n ** 12n)) as Intl.StringNumericLiteral)} ${coinOf(row)}`;
-}
+const coins = (words: Words, wei: bigint, row: RelayerStatus) =>
+  `${formatDecimal(words, formatEther(wei - (wei % 10n ** 12n)))} ${coinOf(row)}`;
 
 function troublesOf(words: Words, row: RelayerStatus): Html[] {
   const { relayer: t } = adminTexts(words);

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bindBrowser, browserToken } from '../../auth/browser-cookie.ts';
 import { clientOf } from '../../auth/client.ts';
 import { hostOwner } from '../../auth/host.ts';
-import { knownBrowser, rememberBrowser } from '../../auth/known-browser.ts';
+import { knownBrowser, rememberBrowser, signInSender } from '../../auth/known-browser.ts';
 import { takeReturnPath } from '../../auth/return-path.ts';
 import { sessionToken, setSessionCookie } from '../../auth/session-cookie.ts';
 import { type LinkOpened, readLink } from '../../auth/sign-in-link.ts';
@@ -87,11 +87,9 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
   get('/sign-in/sent', async (request, reply, place) =>
     show(reply, realm, place, 200, sentPage(wordsFor(request), realm)),
   );
-  // A browser in which the user has signed in before is counted by itself: many strangers can share its address.
   const byBrowser = (request: Visit) => {
     const name = emailFrom(emailIn(request));
-    const known = name === null ? null : knownBrowser(ctx, request, { kind: realm.kind, name });
-    return known ?? byClient(request);
+    return signInSender(ctx, request, name === null ? null : { kind: realm.kind, name });
   };
   post('/sign-in', asks, (request, reply, place) => ask(ctx, realm, request, reply, place), byBrowser);
   get('/sign-in/passkey/options', async (request, reply) =>
