@@ -131,10 +131,10 @@ const loops: Loop[] = [
   { name: 'watch what waits for secret keys', everyMs: minuteMs, run: alarmMissingKeys },
   { name: 'index metadata', everyMs: minuteMs, run: indexMetadata },
   { name: 'release amounts', everyMs: minuteMs, run: releaseReservations },
-  { name: 'forget mails', everyMs: 10 * minuteMs, run: deleteOldMails },
+  { name: 'delete old mails', everyMs: 10 * minuteMs, run: deleteOldMails },
   { name: 'encrypt mails', everyMs: 10 * minuteMs, run: encryptMails },
-  { name: 'forget counts of past days', everyMs: 10 * minuteMs, run: deletePastDays },
-  { name: 'forget submitted transactions', everyMs: 10 * minuteMs, run: deleteExpiredSubmitted },
+  { name: 'delete counts of past days', everyMs: 10 * minuteMs, run: deletePastDays },
+  { name: 'delete expired submitted transactions', everyMs: 10 * minuteMs, run: deleteExpiredSubmitted },
   { name: 'find missing receipts', everyMs: 2 * minuteMs, run: sweepReceipts },
   { name: 'release stale wallets', everyMs: hourMs, run: releaseStaleWallets },
   {
