@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { createResolve } from './resolve.ts';
+import { createSocket, type RemoteInfo } from 'node:dgram';
+import { once } from 'node:events';
+import { after, test } from 'node:test';
+import { createResolve, queryNameServers } from './resolve.ts';
 
 /** A name that the system refuses without a query. */
 const tooLong = 'n'.repeat(100);
@@ -20,4 +22,31 @@ test('many names that name servers do not know → the system looks up eight at 
   const different = ask(30, (i) => tooLong + i);
   assert.equal(await lookedUp(), 8);
   for (const { status } of [...(await same), ...(await different)]) assert.equal(status, 'rejected');
+});
+
+/** The answer to a query: one A record, or none if the query is for another type. */
+function answerTo(query: Buffer, address: number[]): Buffer {
+  const question = query.subarray(12, query.indexOf(0, 12) + 5);
+  const isA = question.readUInt16BE(question.length - 4) === 1;
+  const header = Buffer.from([0, 0, 0x81, 0x80, 0, 1, 0, isA ? 1 : 0, 0, 0, 0, 0]);
+  query.copy(header, 0, 0, 2);
+  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address]);
+  return Buffer.concat(isA ? [header, question, record] : [header, question]);
+}
+
+test('a name whose answers are malformed → lookups of other names at the same time succeed', async () => {
+  const server = createSocket('udp4');
+  after(() => server.close());
+  const held: [Buffer, RemoteInfo][] = [];
+  server.on('message', (query, from) => {
+    if (query.includes('good')) held.push([query, from]);
+    else server.send(Buffer.concat([query.subarray(0, 2), Buffer.from('malformed')]), from.port, from.address);
+  });
+  server.bind(0, '127.0.0.1');
+  await once(server, 'listening');
+  const resolve = createResolve(false, queryNameServers([`127.0.0.1:${server.address().port}`]));
+  const good = resolve('good.example');
+  await assert.rejects(resolve('bad.example'));
+  for (const [query, from] of held) server.send(answerTo(query, [192, 0, 2, 7]), from.port, from.address);
+  assert.deepEqual(await good, ['192.0.2.7']);
 });

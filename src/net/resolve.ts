@@ -6,11 +6,16 @@ export type Resolve = (hostname: string) => Promise<string[]>;
 
 /**
  * Queries the name servers directly. Unlike the system's lookup, this takes no thread of the pool, so a name server
- * that hangs does not delay other lookups.
+ * that hangs does not delay other lookups. Each lookup has its own resolver: queries of one resolver share a socket, so
+ * a malformed answer for one name would fail all of them. And a resolver reads only once which name servers the system
+ * uses.
+ *
+ * @param servers name servers other than the system's, as `<address>:<port>`
  */
-function queryNameServers(): Resolve {
-  const resolver = new Resolver({ timeout: 2000, tries: 2 });
+export function queryNameServers(servers?: string[]): Resolve {
   return async (hostname) => {
+    const resolver = new Resolver({ timeout: 2000, tries: 2 });
+    if (servers) resolver.setServers(servers);
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     const [first] = answers;
