@@ -69,8 +69,8 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     });
     const disk = newDiskState();
     const pools = openPools(
-      (connections, listen) =>
-        addReader(config, connect(access, connections, usualWaits, { disk, listen }), connections, log),
+      (connections, waits, listen) =>
+        addReader(config, connect(access, connections, waits, { disk, listen }), connections, log),
       config.databaseReadUrl !== null,
     );
     stops.push(pools.close);

@@ -159,7 +159,8 @@ export function connect(
   { disk = newDiskState(), listen }: Shared = {},
 ): Database {
   const { service, scoped, scopeKey, session: sessionUrl } = access;
-  const common = { waits, sessionUrl, settings: ownSessionSettings, disk };
+  const settings = { ...ownSessionSettings, lock_timeout: 1000 * (waits.lock ?? 0) };
+  const common = { waits, sessionUrl, settings, disk };
   const sql = openPool({ ...common, url: service, connections: connections.service, listen });
   const scopedPool = openPool({ ...common, url: scoped, connections: connections.scoped, maxPrepared });
   const proofs = new Map<string, string>();

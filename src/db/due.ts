@@ -1,3 +1,4 @@
+import { isConflict } from './conflict.ts';
 import type { Sql } from './connection.ts';
 import type { Fragment } from './sql.ts';
 
@@ -21,6 +22,14 @@ export const dueSince = (sql: Sql, column: Fragment, since: Since): Fragment =>
 export const lateCommitMs = 5_000;
 /** A poll of all queues that takes longer counts as slow: it probably reads index entries that lead to nothing. */
 const slowMs = 100;
+/**
+ * How long a poll waits for a table that somebody has locked. After that the queues are polled one by one, and those
+ * that need this table are left out, each after the second time.
+ */
+const lockWaits = { ofAllMs: 500, ofOneMs: 50 };
+
+/** In how many milliseconds a queue has work, and from when on it is to be read. */
+type Polled = { wait_ms: number | null; since: Since };
 
 /**
  * Polls several queues, each time in one statement. Usually it reads all of them. If that was slow twice in a row,
@@ -51,19 +60,16 @@ export class QueuePoller {
     return this.#since.get(due) ?? null;
   }
 
-  /** @returns for each queue the milliseconds until work is due: 0 or less if it is due now, null if nothing waits */
+  /**
+   * @returns for each queue the milliseconds until work is due: 0 or less if it is due now, null if nothing waits, or
+   * if a table of the queue is locked
+   */
   async next(): Promise<(number | null)[]> {
     if (this.#dues.length === 0) return [];
     const startedAt = performance.now();
     const readsAll = !this.#isSlow() || startedAt - this.#everywhereAt >= this.#everywhereEveryMs;
-    const sql = this.#sql;
-    const times = this.#dues
-      .map((due) => sql`(${due(sql, readsAll ? null : this.since(due))})`)
-      .reduce((all, one) => sql`${all}, ${one}`);
-    const rows = await sql<{ wait_ms: number | null; since: string }[]>`
-      select (extract(epoch from due - now()) * 1000)::float8 as wait_ms,
-        least(due, now() - ${lateCommitMs} * interval '1 ms')::text as since
-      from unnest(array[${times}]::timestamptz[]) with ordinality as queues (due, place) order by place`;
+    const rows = await unlessLocked(this.#poll(this.#dues, readsAll, lockWaits.ofAllMs));
+    if (!rows) return this.#pollEach(readsAll);
     if (readsAll) {
       this.#everywhereAt = startedAt;
       this.#slowInARow = performance.now() - startedAt > this.#slowMs ? this.#slowInARow + 1 : 0;
@@ -72,8 +78,46 @@ export class QueuePoller {
     return rows.map(({ wait_ms }) => wait_ms);
   }
 
+  /** Polls each queue by itself, because a statement that reads them all waits if any of their tables is locked. */
+  async #pollEach(readsAll: boolean): Promise<(number | null)[]> {
+    const waits: (number | null)[] = [];
+    for (const due of this.#dues) {
+      const rows = await unlessLocked(this.#poll([due], readsAll, lockWaits.ofOneMs));
+      waits.push(rows?.[0]?.wait_ms ?? null);
+    }
+    return waits;
+  }
+
+  /** Polls in one transaction, because behind a pooler a session keeps no limit for waits. */
+  #poll(dues: readonly Due[], readsAll: boolean, lockMs: number): Promise<Polled[]> {
+    const sql = this.#sql;
+    const times = dues
+      .map((due) => sql`(${due(sql, readsAll ? null : this.since(due))})`)
+      .reduce((all, one) => sql`${all}, ${one}`);
+    return sql.begin(async (tx) => {
+      const [, rows] = await Promise.all([
+        tx`select set_config('lock_timeout', ${String(lockMs)}, true)`,
+        tx<Polled[]>`
+          select (extract(epoch from due - now()) * 1000)::float8 as wait_ms,
+            least(due, now() - ${lateCommitMs} * interval '1 ms')::text as since
+          from unnest(array[${times}]::timestamptz[]) with ordinality as queues (due, place) order by place`,
+      ]);
+      return rows;
+    });
+  }
+
   /** One slow poll says little: the first of a process opens its connection. */
   #isSlow(): boolean {
     return this.#slowInARow > 1;
+  }
+}
+
+/** The result, or null if a lock was not available. */
+async function unlessLocked<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isConflict(error)) return null;
+    throw error;
   }
 }

@@ -11,8 +11,10 @@ import type { Transaction } from './transaction.ts';
 /**
  * How long statements wait, in seconds: for a free connection of the pool, for a new connection, and for the answer.
  * After that they fail as unreachable. A connection that did not answer is closed, which frees its place in the pool.
+ * `lock`: for each lock, as long as for the answer by default. After that they fail with a conflict. Behind a pooler it
+ * has no effect, because all share the sessions.
  */
-export type Waits = { queue: number; connect: number; answer: number };
+export type Waits = { queue: number; connect: number; answer: number; lock?: number };
 
 /** Called with each statement before it is sent; for tests and measurements. */
 export type Observer = (connection: number, statement: Sendable) => void;

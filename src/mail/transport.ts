@@ -40,7 +40,8 @@ const lanes = [
 const pollPastBusyMs = 1000;
 /** The limit for sending one mail, from resolving the server's name to its last response. */
 const sendLimitMs = 45_000;
-const markTries = 5;
+/** With growing waits between them, they take a minute, and end before the mail may be claimed again. */
+const markTries = 10;
 const maxCounted = 1_000;
 
 /**
@@ -143,7 +144,7 @@ async function send(ctx: Context, mail: Claimed, transport: MailTransport): Prom
 
 /**
  * Marks a mail as sent and deletes its content; the sandbox keeps it for /dev/mail. Retries while the database is
- * unreachable, because an unmarked mail would be sent twice.
+ * unreachable or the table locked, because an unmarked mail would be sent twice.
  */
 async function markSent(ctx: Context, id: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {

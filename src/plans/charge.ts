@@ -1,6 +1,7 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { notifyQueue } from '../db/changes.ts';
+import { isConflict } from '../db/conflict.ts';
 import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import { nestedInScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
@@ -91,6 +92,7 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<Outcome
     });
   } catch (error) {
     if (isUnreachable(error)) throw error;
+    if (isConflict(error)) return 'not due'; // a later run takes it
     const plan = locked as NamedPlan | null;
     const failure = failureOf(error);
     if (failure === 'other') ctx.log.error({ err: error, plan_id: due.id }, 'a plan could not be charged');

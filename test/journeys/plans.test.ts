@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
-import { connect } from '../../src/db/connection.ts';
+import { connect, usualWaits } from '../../src/db/connection.ts';
 import { type Watcher, watchScope } from '../../src/db/scope-changes.ts';
 import { dueTogether } from '../../src/plans/charge.ts';
 import { byLink } from '../../src/plans/collection-form.ts';
@@ -224,6 +224,20 @@ test('A charge that fails on our side is recorded on the plan, rolled back as a 
     [[1, day]],
   );
   await endPlan(app.ctx, theService, { scope, accountId: merchant.id, id: plan.id });
+});
+
+test('A table that a charge needs is locked → the plan does not fail, and is charged once the table is free', async (t) => {
+  const { scope, merchant } = await shop();
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: day });
+  const impatient = connect(app.access, undefined, { ...usualWaits, lock: 0.1 });
+  t.after(() => impatient.close());
+  const ctx = { ...app.ctx, db: impatient };
+  await app.owner.begin(async (tx) => {
+    await tx`lock table requests`;
+    assert.equal(await turnAt(ctx, `${day}T00:00:00Z`), 0);
+  });
+  assert.equal((await planOf(app.ctx, plan)).plan.failure, null);
+  assert.equal(await turnAt(ctx, `${day}T00:00:00Z`), 1);
 });
 
 test('each reason for a failed charge → recorded by name, delays no other plan, and clears once it no longer applies', async () => {

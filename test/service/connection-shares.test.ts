@@ -11,7 +11,7 @@ let pools: Pools;
 let [busy, other, third, quiet]: Scope[] = [];
 before(async () => {
   database = await testDatabase();
-  pools = openPools((connections) => connect(database.access, connections), false);
+  pools = openPools((connections, waits) => connect(database.access, connections, waits), false);
   [busy, other, third, quiet] = [await scopeOfNew(), await scopeOfNew(), await scopeOfNew(), await scopeOfNew()];
 });
 const scopeOfNew = async () => (await makePartner(database.db)).test;
