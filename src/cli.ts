@@ -94,7 +94,7 @@ async function main(): Promise<void> {
   const args = withUsage(command, () => readArguments(command, typed));
   if (!standalone) requireStarted(process.env);
   const config = readConfig(withRunningAddress(process.env));
-  const service = await (standalone ? standAlone(config) : joinService(config));
+  const service = await (standalone ? standAlone(config) : joinService(config, command.lockS));
   try {
     if (!standalone && !command.withAnyKeys) {
       await refuseSchema(service.ctx.db.sql);

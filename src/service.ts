@@ -213,13 +213,14 @@ function asDatabaseFault(config: Config, error: unknown): unknown {
 /**
  * A context for a command beside a running service.
  *
+ * @param lockS how many seconds its statements wait for a lock; 0: as long as for an answer
  * @throws Error with instructions if there is no database
  */
-export async function joinService(config: Config): Promise<Service> {
+export async function joinService(config: Config, lockS = 0): Promise<Service> {
   const url = config.databaseUrl ?? embeddedUrl(config.dataDir);
   if (!url)
     throw new Error(`There is no database in ${config.dataDir} yet. Start the service first, or set DATABASE_URL.`);
-  const db = connect(accessTo(config, url), { service: 2, scoped: 2 });
+  const db = connect(accessTo(config, url), { service: 2, scoped: 2 }, { ...usualWaits, lock: lockS });
   const own = config.chains ?? (await import('./sandbox/chain.ts')).readDevChains(config.dataDir);
   const chains = own ?? { test: [], live: [] };
   const clock = new DatabaseClock();

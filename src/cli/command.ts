@@ -20,6 +20,8 @@ export type Command = {
   leftToJson?: string[];
   /** Runs also when SECRET_KEYS do not match the database. Others would store what no node can read. */
   withAnyKeys?: true;
+  /** How many seconds its statements wait for a lock; by default as long as for an answer. */
+  lockS?: number;
   /** Whether the exit code must be 1 although the command returned an answer. */
   hasFailed?(answer: Record<string, unknown>): boolean;
 };

@@ -2,12 +2,13 @@ import { isOnThisMachine } from '../config/database.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../db/connection.ts';
 import { machineAheadMs, wrongFromMs } from '../db/database-clock.ts';
-import { listLockWaits } from '../db/lock-waits.ts';
+import { type LockedTable, listLockedTables, listLockWaits } from '../db/lock-waits.ts';
 import { accessOf, permissionsOf } from '../db/logins.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
 import { sharedSessions, sharesSessions } from '../db/pooler.ts';
 import { readerWaits, type Unused, whyUnused } from '../db/reader.ts';
 import { isWritable, lacksRoom } from '../db/writable.ts';
+import { pause } from '../lib/time.ts';
 import type { Finding } from './finding.ts';
 
 function migrationFinding(pending: string[], ahead: string[]): Finding {
@@ -70,9 +71,31 @@ export async function checkDisk({ db }: Context): Promise<Finding[]> {
 
 /** Calls wait for each other for milliseconds only. After ten seconds, they answer 503. */
 const longWaitS = 2;
+/** The service's own migrations lock tables for a moment. One that is still locked after this time may stay so. */
+const stillLockedMs = 1_000;
 
 /** Checks that no session holds for long what others need, and names those that do. */
-export async function checkLocks({ db }: Context): Promise<Finding[]> {
+export async function checkLocks(ctx: Context): Promise<Finding[]> {
+  return [...(await checkTables(ctx)), ...(await checkWaits(ctx))];
+}
+
+/** Finds tables that stay locked, whether or not anything waits for them at the moment. */
+async function checkTables({ db }: Context): Promise<Finding[]> {
+  const keyOf = ({ name, mode, pid }: LockedTable) => `${pid} ${mode} ${name}`;
+  const before = new Set((await listLockedTables(db.sql)).map(keyOf));
+  if (before.size === 0) return [];
+  await pause(stillLockedMs);
+  const locked = (await listLockedTables(db.sql)).filter((one) => before.has(keyOf(one)));
+  return locked.map(({ name, mode, pid, login, application }): Finding => {
+    const holder = `process ${pid} (login ${login}${application && `, application ${application}`})`;
+    const waits = mode === 'AccessExclusiveLock' ? 'reads it or writes to it' : 'writes to it';
+    const advice = `It is locked by ${holder}. Whatever ${waits} waits and then fails. See what that process does in pg_stat_activity, and end it if it should not run: select pg_terminate_backend(${pid}).`;
+    return { check: `table ${name}`, state: 'attention', advice };
+  });
+}
+
+/** Finds statements that wait for a table or a row. */
+async function checkWaits({ db }: Context): Promise<Finding[]> {
   const waits = await listLockWaits(db.sql);
   const seconds = waits[0]?.seconds ?? 0;
   if (seconds < longWaitS) return [];

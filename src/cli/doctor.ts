@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { alarmName, alarmSentence } from '../db/alarm-kinds.ts';
 import { listAlarms } from '../db/alarms.ts';
 import { baseUrlFault } from '../db/base-urls.ts';
+import { isConflict } from '../db/conflict.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
 import { findUnreadable, type Unreadable } from '../db/unreadable-secrets.ts';
 import { modeOf } from '../lib/mode.ts';
@@ -145,6 +146,8 @@ const checks: Record<string, (ctx: Context) => Promise<Finding[]>> = {
   alarms: checkAlarms,
 };
 
+const foundLocked = 'a session holds a table locked that it needs.';
+
 /**
  * Runs all checks. One that fails stops no other. That the database cannot be used is reported once, with what is
  * unknown because of it.
@@ -157,7 +160,7 @@ async function checkAll(ctx: Context): Promise<Finding[]> {
       try {
         return await find(ctx);
       } catch (error) {
-        const said = reasonOf(error, ctx.config.databaseUrl !== null);
+        const said = isConflict(error) ? foundLocked : reasonOf(error, ctx.config.databaseUrl !== null);
         if (!isWithoutDatabase(error)) return [{ check, state: 'failed', advice: `It could not be checked: ${said}` }];
         reason ??= said;
         if (check !== 'database') unknown.add(check);
@@ -176,6 +179,7 @@ export const doctorCommands: Command[] = [
   {
     name: 'doctor',
     withAnyKeys: true,
+    lockS: 1,
     usage: '',
     summary:
       'Checks configuration, service, database and its disk, secret keys, clock, chains, contracts, relayer, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',

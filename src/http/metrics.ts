@@ -5,7 +5,7 @@ import { allChains } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
 import { machineAheadMs } from '../db/database-clock.ts';
-import { listLockWaits } from '../db/lock-waits.ts';
+import { listLockedTables, listLockWaits } from '../db/lock-waits.ts';
 import { missingKeys } from '../db/secret-keys.ts';
 import { isFull, isWritable } from '../db/writable.ts';
 import { within } from '../lib/time.ts';
@@ -67,6 +67,9 @@ export function openRegistry(ctx: Context): Registry {
   const lockHelp = 'How long a statement has waited for a table or a row that another session holds; 0 if none waits';
   gauge('quittance_lock_wait_seconds', lockHelp, [], async (self) => {
     self.set((await listLockWaits(ctx.db.sql))[0]?.seconds ?? 0);
+  });
+  gauge('quittance_tables_locked', 'Locks of other sessions that keep others from a table', [], async (self) => {
+    self.set((await listLockedTables(ctx.db.sql)).length);
   });
   rateGauges(ctx, gauge);
   gauge('quittance_secret_keys_missing', 'Secret keys that other nodes use and this one lacks', [], async (self) => {

@@ -158,25 +158,29 @@ test('a disk of the database is full → figures and details say so for five min
   }
 });
 
-test('GET /metrics › a session holds a table that another needs → how long that one has waited, until it has it', async () => {
+test('GET /metrics › a session holds a table that another needs → that it is locked, and how long the other has waited', async () => {
   const node = await buildMetricsServer({
     ...app.ctx,
     config: testConfig({ metrics: { host: '', port: null, token } }),
   });
   const read = async () => {
     const { body } = await node.inject({ url: '/metrics', headers: bearer.headers });
-    return Number(/^quittance_lock_wait_seconds (\S+)$/m.exec(body)?.[1]);
+    return {
+      waitS: Number(/^quittance_lock_wait_seconds (\S+)$/m.exec(body)?.[1]),
+      locked: Number(/^quittance_tables_locked (\S+)$/m.exec(body)?.[1]),
+    };
   };
   try {
-    assert.equal(await read(), 0);
+    assert.deepEqual(await read(), { waitS: 0, locked: 0 });
     let waiting: Promise<unknown> | undefined;
     await app.owner.begin(async (tx) => {
       await tx`lock table sign_in_links`;
+      assert.deepEqual(await read(), { waitS: 0, locked: 1 });
       waiting = app.db.sql`select from sign_in_links`.then(() => null);
-      await until(async () => (await read()) > 1, 'the wait to be seen');
+      await until(async () => (await read()).waitS > 1, 'the wait to be seen');
     });
     await waiting;
-    assert.equal(await read(), 0);
+    assert.deepEqual(await read(), { waitS: 0, locked: 0 });
   } finally {
     await node.close();
   }

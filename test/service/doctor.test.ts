@@ -85,23 +85,39 @@ test('doctor › the public address does not answer, or answers with an error �
   }
 });
 
-test('doctor while a session holds a table that another needs → names the process that holds it', async () => {
+test('doctor while a session holds a table → names the table and the session, and fails only what needs it', async () => {
   const { db, owner, url } = database;
-  const locks = async () =>
-    (await diagnose({ DATA_DIR: dataFolder(), DATABASE_URL: url })).findings.find(({ check }) => check === 'locks');
-  assert.equal(await locks(), undefined);
+  const diagnosed = async () => {
+    const { code, findings } = await diagnose({ DATA_DIR: dataFolder(), DATABASE_URL: url });
+    return { code, about: (check: string) => findings.find((found) => found.check === check) };
+  };
+  const free = await diagnosed();
+  assert.equal(free.about('locks'), undefined);
+  assert.equal(free.about('table webhook_endpoints'), undefined);
   let waiting: Promise<unknown>[] = [];
   await owner.begin(async (tx) => {
-    const [holder] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
-    await tx`lock table sign_in_links`;
+    const [holder] = await tx<{ pid: number; login: string }[]>`select pg_backend_pid() as pid, current_user as login`;
+    await tx`lock table webhook_endpoints`;
     // The second waits for the first, which holds nothing that keeps it.
-    waiting = [db.sql.begin(async (other) => other`lock table sign_in_links in exclusive mode`)];
+    waiting = [db.sql.begin(async (other) => other`lock table webhook_endpoints in exclusive mode`)];
     await until(async () => (await listLockWaits(db.sql)).length > 0, 'the first to wait');
-    waiting.push(db.sql`select from sign_in_links`.then(() => null));
+    waiting.push(db.sql`select from webhook_endpoints`.then(() => null));
     await until(async () => ((await listLockWaits(db.sql))[1]?.seconds ?? 0) > 2, 'both to wait');
-    const found = await locks();
-    assert.equal(found?.state, 'attention');
-    assert.match(found?.advice ?? '', new RegExp(`^Statements \\(2\\) wait .* hold these: ${holder?.pid}\\. See`));
+    const { code, about } = await diagnosed();
+    assert.equal(code, 1);
+    assert.match(
+      about('table webhook_endpoints')?.advice ?? '',
+      new RegExp(
+        `^It is locked by process ${holder?.pid} \\(login ${holder?.login}, application quittance\\)\\. Whatever`,
+      ),
+    );
+    assert.match(
+      about('locks')?.advice ?? '',
+      new RegExp(`^Statements \\(\\d\\) wait .* hold these: ${holder?.pid}\\. See`),
+    );
+    const unchecked = 'It could not be checked: a session holds a table locked that it needs.';
+    assert.deepEqual(about('webhooks'), { check: 'webhooks', state: 'failed', advice: unchecked });
+    assert.equal(about('disk of the database')?.state, 'ok');
   });
   await Promise.all(waiting);
 });
