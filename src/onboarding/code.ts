@@ -99,7 +99,8 @@ export function passedEmail(ctx: Pick<Context, 'config' | 'clock'>, row: PassSub
   if (row.email === null) return true;
   const [until = '', hex = ''] = pass?.split('.') ?? [];
   const given = Buffer.from(hex, 'hex');
-  if (Number(until) * 1000 <= ctx.clock.now().getTime()) return false;
+  // Anything but digits could take the beginning of an address into the time, and is no time that ends.
+  if (!/^\d{1,12}$/.test(until) || Number(until) * 1000 <= ctx.clock.now().getTime()) return false;
   return matchesAnyKey(ctx.config.secretKeys, (secret) => passProof(secret, row, until), given);
 }
 

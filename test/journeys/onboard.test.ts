@@ -8,6 +8,7 @@ import type { Tx } from '../../src/db/connection.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { makeOnboardingToken, onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
+import { enterEmailCode, passedEmail } from '../../src/onboarding/code.ts';
 import { resetOnboarding } from '../../src/onboarding/reset.ts';
 import { onboardWithKey } from '../../src/sandbox/onboard.ts';
 import { releaseStaleWallets, releaseWallet } from '../../src/wallets/release.ts';
@@ -383,6 +384,17 @@ test('a browser that entered the code → need not enter it again for an hour, f
     offsetMs = 0;
   });
   assert.match(late.html, /Send me a code/);
+});
+
+test('a pass whose time was extended by the beginning of the address → refused, for the rest of that address too', async () => {
+  const [first, rest] = ['ada', newEmail()];
+  const { id, link } = await shell({ email: `${first}/${rest}` });
+  await startVisitor(app.url).send(await visit(link), '/code');
+  const token = new URL(link).pathname.split('/').at(-1) ?? '';
+  const pass = await enterEmailCode(app.ctx, token, await mailedCode(`${first}/${rest}`));
+  const row = { id, email: `${first}/${rest}`, onboarding_epoch: 0 };
+  assert.ok(passedEmail(app.ctx, row, pass));
+  assert.ok(!passedEmail(app.ctx, { ...row, email: rest }, pass.replace('.', `/${first}.`)));
 });
 
 test('five wrong codes → blocked; requesting new codes gives no more attempts until the first has expired', async () => {
