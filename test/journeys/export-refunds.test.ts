@@ -26,7 +26,7 @@ async function cellsOf({ id }: RequestRow): Promise<string[][]> {
   return Promise.all(
     files.map(async (file) => {
       const [header = [], ...rows] = (await file).html.split('\r\n').map((line) => line.split(','));
-      assert.deepEqual(header.slice(-4), names.slice(-4), 'the last columns');
+      assert.ok(header.join().includes(names.slice(-4).join()), 'one after the other');
       const row = rows.find((cells) => cells.some((cell) => cell.endsWith(id))) ?? [];
       return names.map((name) => row[header.indexOf(name)] ?? '');
     }),

@@ -23,6 +23,7 @@ import { type Filter, filters } from '../../web/filters.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { refundCells, refundHeader } from '../../web/refund-columns.ts';
 import { emptyState, pager } from '../../web/table.ts';
+import { transferCells, transferHeader } from '../../web/transfer-columns.ts';
 import { displayStatuses, paymentTable } from '../home/display-status.ts';
 import { paidCsvPath } from '../home/figures.ts';
 import { monthOf } from '../home/period.ts';
@@ -120,7 +121,7 @@ function choices(words: Words): Filter[] {
 const csvHeader = [
   ...['request_id', 'created_at', 'state', 'fiat_amount', 'fiat_currency', 'usdc', 'received_usdc', 'rate'],
   ...['rate_source', 'proof_verified_at', 'block_time', 'network', 'tx_hash', 'payer_address', 'customer_name', 'memo'],
-  ...['receipt_number', ...refundHeader],
+  ...['receipt_number', ...refundHeader, ...transferHeader],
 ];
 
 async function* csvRows(
@@ -138,6 +139,7 @@ async function* csvRows(
       ...[row.tx_hash, row.payer_address, row.customer_name, row.memo],
       row.proof_verified_at && receiptNumber(row.id, row.proof_verified_at),
       ...refundCells(row),
+      ...transferCells(row),
     ]);
   }
 }

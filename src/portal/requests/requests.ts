@@ -25,6 +25,7 @@ import { instantOf, linkWith, oneOf, readQuery } from '../../web/query.ts';
 import { refundCells, refundHeader } from '../../web/refund-columns.ts';
 import { requestStatusBadge } from '../../web/request-status.ts';
 import { emptyState, pager, table } from '../../web/table.ts';
+import { transferCells, transferHeader } from '../../web/transfer-columns.ts';
 import { portalEventsPath } from '../live.ts';
 import { accountsFor, merchantFilter } from '../merchants/merchant-choice.ts';
 import type { PortalCall, PortalPages } from '../route.ts';
@@ -157,6 +158,7 @@ const csvHeader = [
   ...['fiat_amount', 'fiat_currency', 'usdc', 'received_usdc', 'rate', 'memo', 'payment_mode', 'customer_name'],
   ...['customer_email', 'customer_phone', 'proof_verified_at', 'tx_hash', 'payer_address', 'metadata'],
   ...refundHeader,
+  ...transferHeader,
 ];
 
 function csvRow(row: ExportedRow): CsvRow {
@@ -167,5 +169,6 @@ function csvRow(row: ExportedRow): CsvRow {
     ...[row.payment_mode, row.customer_name, row.customer_email, row.customer_phone, row.proof_verified_at],
     ...[row.tx_hash, row.payer_address, row.metadata === '{}' ? null : row.metadata],
     ...refundCells(row),
+    ...transferCells(row),
   ];
 }

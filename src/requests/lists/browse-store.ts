@@ -15,6 +15,7 @@ import {
 } from './display-status-store.ts';
 import { columnsOf, isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
 import { joinRefunds, type RefundColumns, refundColumns, refundsOfPage } from './page-refunds-store.ts';
+import { joinTransfers, type TransferColumns, transferColumns, transfersOfPage } from './page-transfers-store.ts';
 import { readUntilFull } from './read-until-full.ts';
 
 /** Why a request needs a person's attention. */
@@ -63,9 +64,12 @@ export type BrowsedRow = Pick<RequestRow, (typeof pageNames)[number]> & {
 };
 
 /** As `BrowsedRow`, with all that an export shows. */
-export type ExportedRow = BrowsedRow & Pick<RequestRow, (typeof exportedNames)[number] | 'status'> & RefundColumns;
+export type ExportedRow = BrowsedRow &
+  Pick<RequestRow, (typeof exportedNames)[number] | 'status'> &
+  RefundColumns &
+  TransferColumns;
 
-/** The columns of rows. `whole`: with the status and the refunds. */
+/** The columns of rows. `whole`: with the status, the refunds and the transfers. */
 type Columns<Row extends BrowsedRow> = { names: readonly (keyof Row & string)[]; whole: boolean };
 export const onPage: Columns<BrowsedRow> = { names: pageNames, whole: false };
 export const exported: Columns<ExportedRow> = { names: exportedNames, whole: true };
@@ -118,13 +122,16 @@ function selectPage<Row extends BrowsedRow>(
   part: Part,
   { names, whole }: Columns<Row>,
 ): Statement<Row[]> {
+  const more = sql`, ${refundsOfPage(sql, scope)}, ${transfersOfPage(sql)}`;
+  const all = sql`${seenStatus(sql)} as status, ${refundColumns(sql)}, ${transferColumns(sql)},`;
   return sql<Row[]>`
     with page as materialized (${pageOf(sql, scope, filter, part, columnsOf(names))}),
-      ${paymentsOfPage(sql, scope)}, ${namesOfPage(sql, scope)} ${whole ? sql`, ${refundsOfPage(sql, scope)}` : sql``}
-    select ${identifiers(...names)}, ${whole ? sql`${seenStatus(sql)} as status, ${refundColumns(sql)},` : sql``} merchant_name,
+      ${paymentsOfPage(sql, scope)}, ${namesOfPage(sql, scope)} ${whole ? more : sql``}
+    select ${identifiers(...names)}, ${whole ? all : sql``} merchant_name,
       coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(sql)} as overpaid,
       ${portalStatus(sql)} as display_status
-    from page r join shops on shops.shop_id = r.account_id ${joinPayments(sql)} ${whole ? joinRefunds(sql) : sql``}
+    from page r join shops on shops.shop_id = r.account_id ${joinPayments(sql)}
+      ${whole ? sql`${joinRefunds(sql)} ${joinTransfers(sql)}` : sql``}
     order by r.created_at desc`;
 }
 

@@ -6,6 +6,7 @@ import type { RequestRow } from '../store.ts';
 import { isAmong, underpaidIds } from './display-status-store.ts';
 import { columnsOf, joinPayments, overpaidMicro, paymentsOfPage } from './page-payments-store.ts';
 import { joinRefunds, type RefundColumns, refundColumns, refundsOfPage } from './page-refunds-store.ts';
+import { joinTransfers, type TransferColumns, transferColumns, transfersOfPage } from './page-transfers-store.ts';
 import { readUntilFull } from './read-until-full.ts';
 
 /**
@@ -48,7 +49,8 @@ export type MerchantRequestRow = Pick<RequestRow, (typeof pageNames)[number]> & 
 /** As `MerchantRequestRow`, with all that an export shows: also the payment if it is verified, and the refunds. */
 export type ExportedByMerchant = MerchantRequestRow &
   Pick<RequestRow, (typeof exportedNames)[number]> &
-  RefundColumns & {
+  RefundColumns &
+  TransferColumns & {
     /** The chain of the transfer that completed the payment. */
     paid_chain_id: string | null;
     paid_block_time: Date | null;
@@ -91,11 +93,12 @@ function selectPage<Row extends MerchantRequestRow>(
   filter: MerchantRequestFilter,
   { names, payment }: Columns<Row>,
 ): Statement<Row[]> {
-  const more = sql`, ${refundsOfPage(sql, scope)}, completing as materialized (
+  const more = sql`, ${refundsOfPage(sql, scope)}, ${transfersOfPage(sql)}, completing as materialized (
     select distinct on (r.id) r.id as request_id, p.chain_id, p.block_time
     from page r join arrived p on p.request_id = r.id and p.tx_hash = r.tx_hash and p.counts
     where r.proof_status = 'verified' order by r.id, p.ordinal)`;
-  const paid = sql`, completing.chain_id as paid_chain_id, completing.block_time as paid_block_time, ${refundColumns(sql)}`;
+  const paid = sql`, completing.chain_id as paid_chain_id, completing.block_time as paid_block_time,
+    ${refundColumns(sql)}, ${transferColumns(sql)}`;
   return sql<Row[]>`
     with page as materialized (${pageOf(sql, scope, accountId, filter, columnsOf(names))}),
       ${paymentsOfPage(sql, scope)} ${payment ? more : sql``}
@@ -103,7 +106,7 @@ function selectPage<Row extends MerchantRequestRow>(
       coalesce(received.micro, 0)::text as received_micro, ${overpaidMicro(sql)}::text as overpaid_micro,
       coalesce(received.stray_micro, 0)::text as unmatched_micro ${payment ? paid : sql``}
     from page r ${joinPayments(sql)}
-      ${payment ? sql`left join completing on completing.request_id = r.id ${joinRefunds(sql)}` : sql``}
+      ${payment ? sql`left join completing on completing.request_id = r.id ${joinRefunds(sql)} ${joinTransfers(sql)}` : sql``}
     order by r.created_at desc`;
 }
 
