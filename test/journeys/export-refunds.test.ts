@@ -96,3 +96,26 @@ test('two payments of one request that are refunded → one line, with the sum a
     assert.deepEqual(cells.slice(0, 4), ['12.00', '2.00', 'confirmed confirmed', `${one} ${two}`]);
   }
 });
+
+test('an unmatched payment that is refunded → its line says how much went back, and when it was recorded, once it was', async () => {
+  const request = await fixtures.request({ exactMicro: 10_000_000n });
+  const stray = await fixtures.pay(request, { usdcMicro: 4_000_000n, tagged: false });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const refundCells = () =>
+    Promise.all(
+      [fixtures.visitor.open('/dashboard/unmatched.csv'), partner.open('/portal/unmatched.csv')].map(async (file) => {
+        const [header = [], ...rows] = (await file).html.split('\r\n').map((line) => line.split(','));
+        assert.deepEqual(header.slice(-4), ['given_back', 'given_back_tx_hash', 'refunded_usdc', 'refunded_at']);
+        return rows.find((cells) => cells.includes(stray.txHash))?.slice(-4);
+      }),
+    );
+  assert.deepEqual(await refundCells(), Array(2).fill(['', '', '', '']));
+  const name = `31337_${stray.txHash}_0`;
+  const page = await openRefund(fixtures.visitor, name);
+  assert.deepEqual(await refundCells(), Array(2).fill(['returning', '', '', '']));
+  const hash = await send(stray.from.address, 1_500_000n);
+  await fixtures.visitor.send(page, name, { return_tx_hash: hash });
+  const [row] = await fixtures.db.sql`select noted_at from returns where return_tx_hash = ${hash}`;
+  assert.deepEqual(await refundCells(), Array(2).fill(['confirmed', hash, '1.50', row?.noted_at.toISOString()]));
+});

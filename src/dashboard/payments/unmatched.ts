@@ -7,6 +7,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { readSearchText } from '../../lib/text/search-text.ts';
 import { writeTransferKey } from '../../payments/transfers.ts';
 import { browseUnmatched, exportUnmatched, type UnmatchedRow } from '../../payments/unmatched/browse.ts';
+import { refundOfPaymentCells, refundOfPaymentHeader } from '../../refunds/export-columns.ts';
 import type { RefundRow } from '../../refunds/read.ts';
 import { readRefunds } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
@@ -120,7 +121,7 @@ function unmatchedTable(words: Words, rows: UnmatchedRow[], refunds: Map<string,
 
 const csvHeader = [
   ...['block_time', 'network', 'tx_hash', 'usdc', 'from_address', 'to_address', 'reason', 'seems_for'],
-  ...['given_back', 'given_back_tx_hash', 'refunded_usdc'],
+  ...refundOfPaymentHeader,
 ];
 
 async function* csvRows(
@@ -131,15 +132,12 @@ async function* csvRows(
 ): AsyncGenerator<CsvRow[]> {
   for await (const batch of batches) {
     const refunds = await readRefunds(ctx.db, scope, batch.map(transferOf));
-    yield batch.map((row) => {
-      const refund = refunds.get(keyOf(row));
-      return [
-        row.block_time,
-        nameOfChain(chains, row.chain_id),
-        ...[row.tx_hash, csvMicro(row.value), row.from_address, row.to_address, row.reason ?? 'no_match'],
-        ...[row.candidate_request_id, refund?.state ?? null, refund?.return_tx_hash ?? null],
-        csvMicro(refund?.given_micro ?? null),
-      ];
-    });
+    yield batch.map((row) => [
+      row.block_time,
+      nameOfChain(chains, row.chain_id),
+      ...[row.tx_hash, csvMicro(row.value), row.from_address, row.to_address, row.reason ?? 'no_match'],
+      row.candidate_request_id,
+      ...refundOfPaymentCells(refunds.get(keyOf(row))),
+    ]);
   }
 }

@@ -14,6 +14,7 @@ import {
   type UnmatchedFilter,
   type UnmatchedRow,
 } from '../../payments/unmatched/browse.ts';
+import { refundOfPaymentCells, refundOfPaymentHeader } from '../../refunds/export-columns.ts';
 import { type RefundRow, readRefunds } from '../../refunds/read.ts';
 import { auditTexts } from '../../texts/audit.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
@@ -201,7 +202,7 @@ function unmatchedTable(
 const csvHeader = [
   ...['account_id', 'merchant', 'reason', 'candidate_request_id', 'amount', 'token', 'token_address', 'value'],
   ...['chain_id', 'tx_hash', 'ordinal', 'from_address', 'to_address', 'block_time'],
-  ...['given_back', 'given_back_tx_hash', 'refunded_usdc'],
+  ...refundOfPaymentHeader,
 ];
 
 async function* csvRows(
@@ -222,7 +223,6 @@ function csvRow(row: UnmatchedRow, refund: RefundRow | undefined, chains: ChainC
     ...[row.account_id, row.merchant_name, row.reason ?? 'no_match', row.candidate_request_id],
     ...[symbol && csvMicro(row.value), symbol, row.token_address, row.value],
     ...[row.chain_id, row.tx_hash, row.ordinal, row.from_address, row.to_address, row.block_time],
-    ...[refund?.state ?? null, refund?.return_tx_hash ?? null],
-    csvMicro(refund?.given_micro ?? null),
+    ...refundOfPaymentCells(refund),
   ];
 }
