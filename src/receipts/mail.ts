@@ -26,8 +26,9 @@ export function receiptMail(facts: ReceiptFacts, branding: MailBranding, recipie
   });
 }
 
-function factsOf({ row, words, merchant, number }: ReceiptFacts, branding: MailBranding): CustomerMailFact[] {
-  const { receipt: t, receiptMail } = receiptTexts(words);
+function factsOf(facts: ReceiptFacts, branding: MailBranding): CustomerMailFact[] {
+  const { row, receivedMicro, words, merchant, number } = facts;
+  const { receipt: t } = receiptTexts(words);
   const at = row.proof_verified_at;
   const memo = firstVisible(row.memo);
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
@@ -37,7 +38,7 @@ function factsOf({ row, words, merchant, number }: ReceiptFacts, branding: MailB
     [t.paidTo, merchant],
     ...(memo === null ? [] : [[t.for, memo] as CustomerMailFact]),
     [t.amount, amount],
-    [receiptMail.usdc, `${groupMicro(words, BigInt(row.usdc_micro))} USDC`],
+    [t.received, `${groupMicro(words, receivedMicro)} USDC`],
     [t.transaction, row.tx_hash],
     ...(row.merchant_name === null ? [] : [[t.through, branding.name] as CustomerMailFact]),
   ];

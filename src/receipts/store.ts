@@ -1,5 +1,6 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 import { dueSince, type Since } from '../db/due.ts';
+import type { Statement, Tag } from '../db/sql.ts';
 
 /** By mail, or as a message to a phone. */
 export type Channel = 'mail' | 'phone';
@@ -12,6 +13,13 @@ export type DueReceipt = {
   channel: Channel;
   attempts: number;
 };
+
+/** What a request received: the sum of the transfers that count for it, in micro units. */
+export function selectReceived(sql: Tag, scope: Scope, requestId: string): Statement<{ received_micro: string }[]> {
+  return sql<{ received_micro: string }[]>`
+    select coalesce(sum(value), 0)::text as received_micro from transfers
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${requestId} and counts`;
+}
 
 /** The receipts that one request is owed. */
 export type Owed = { partner_id: string; test_mode: boolean; request_id: string; channels: Channel[] };

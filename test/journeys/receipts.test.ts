@@ -125,6 +125,26 @@ test('A verified payment is receipted by mail once: as text and HTML, in the par
   assert.ok(page.html.includes(/Q-\d{8}-\w+/.exec(mail?.subject)?.[0] as string));
 });
 
+test('A customer who paid too much, in parts → the mail says what was received, like the page of the receipt', async (t) => {
+  const email = newEmail();
+  const request = await fixtures.request({ customerEmail: email });
+  await fixtures.pay(request, { usdcMicro: 5_000_000n });
+  await fixtures.pay(request, { usdcMicro: 9_500_000n });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  await mailReceipts(fixtures.ctx, running);
+  const [mail] = await mailsTo(email);
+  const app = await buildServer(fixtures.ctx);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => app.close());
+  const page = await visit(`${url}/pay/${request.id}/receipt`);
+  for (const text of [mail?.body, mail?.body_html, page.html]) {
+    assert.match(text, /Received/);
+    assert.match(text, /14\.50 USDC/);
+    assert.doesNotMatch(text, /13\.586957/);
+  }
+});
+
 test('A memo that shows nothing → the receipt has no line for it', async () => {
   const email = newEmail();
   await paid({ customerEmail: email, memo: '\u200b' });

@@ -26,7 +26,6 @@ export const de: ReceiptTexts<'de'> = {
     testSubject: 'Test: Beleg {number} von {merchant}',
     paid: '{merchant} hat Ihre Zahlung erhalten',
     test: 'Das war eine Testzahlung. Es wurde kein echtes Geld bewegt.',
-    usdc: 'In USDC',
     link: 'Beleg ansehen',
     linkRest: 'Beleg ansehen oder drucken: {link}',
     why: 'Sie erhalten diese E-Mail, weil diese Adresse für den Beleg angegeben wurde. Antworten auf diese E-Mail werden nicht gelesen.',

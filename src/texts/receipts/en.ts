@@ -25,7 +25,6 @@ export const en = {
     testSubject: 'Test: receipt {number} from {merchant}',
     paid: '{merchant} has received your payment',
     test: 'This was a test payment. No real money was moved.',
-    usdc: 'In USDC',
     link: 'View receipt',
     linkRest: 'View or print your receipt: {link}',
     why: 'You are receiving this because this address was entered for the receipt. Replies to this e-mail are not read.',

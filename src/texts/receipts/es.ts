@@ -26,7 +26,6 @@ export const es: ReceiptTexts<'es'> = {
     testSubject: 'Prueba: recibo {number} de {merchant}',
     paid: '{merchant} ha recibido su pago',
     test: 'Este fue un pago de prueba. No se movió dinero real.',
-    usdc: 'En USDC',
     link: 'Ver el recibo',
     linkRest: 'Vea o imprima su recibo: {link}',
     why: 'Recibe este correo porque se indicó esta dirección para el recibo. No se leen las respuestas a este correo.',

@@ -26,7 +26,6 @@ export const fr: ReceiptTexts<'fr'> = {
     testSubject: 'Test : reçu {number} de {merchant}',
     paid: '{merchant} a reçu votre paiement',
     test: 'Ceci était un paiement de test. Aucun argent réel n’a été débité.',
-    usdc: 'En USDC',
     link: 'Voir le reçu',
     linkRest: 'Affichez ou imprimez votre reçu : {link}',
     why: 'Vous recevez cet e-mail car cette adresse a été indiquée pour le reçu. Les réponses à cet e-mail ne sont pas lues.',

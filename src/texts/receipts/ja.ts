@@ -26,7 +26,6 @@ export const ja: ReceiptTexts<'ja'> = {
     testSubject: 'テスト：{merchant} の領収書 {number}',
     paid: '{merchant} がお支払いを受け取りました',
     test: 'これはテスト支払いです。実際のお金は動いていません。',
-    usdc: 'USDC での金額',
     link: '領収書を表示',
     linkRest: '領収書の表示・印刷：{link}',
     why: 'このメールは、領収書の送付先としてこのアドレスが入力されたためお送りしています。このメールに返信されても確認できません。',

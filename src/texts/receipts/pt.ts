@@ -26,7 +26,6 @@ export const pt: ReceiptTexts<'pt'> = {
     testSubject: 'Teste: recibo {number} de {merchant}',
     paid: '{merchant} recebeu o seu pagamento',
     test: 'Este foi um pagamento de teste. Nenhum dinheiro real foi movimentado.',
-    usdc: 'Em USDC',
     link: 'Ver recibo',
     linkRest: 'Veja ou imprima o seu recibo: {link}',
     why: 'Você recebeu este e-mail porque este endereço foi informado para o recibo. As respostas a este e-mail não são lidas.',
