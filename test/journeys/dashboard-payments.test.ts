@@ -70,8 +70,9 @@ test('The payments of a month › have their sums, and a CSV in the order of pay
   assert.match(october.html, /: Paid €25\.00/, 'a bar read aloud');
   assert.match(
     october.html,
-    /href="\/dashboard\/paid\.csv\?month=2026-10" download>Download the payments of October 2026/,
+    /href="\/dashboard\/paid\.csv\?month=2026-10" download>Download the payments of October 2026 \(UTC\)/,
   );
+  assert.match(october.html, /<strong>Paid per day, EUR \(UTC\)<\/strong>/);
   const august = await visitor.open('/dashboard?month=2026-08');
   assert.match(august.html, /No payments in this period/);
 

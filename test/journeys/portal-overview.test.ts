@@ -178,7 +178,7 @@ test('figures › paid by day and currency, paid share and the median time to pa
   assert.match(html, /<p class="value">¥700<\/p><p class="quiet">1 payment<\/p>/);
   assert.match(html, /<p class="value">75%<\/p>/);
   assert.match(html, /<p class="value">40 seconds<\/p>/);
-  assert.match(html, /Paid, in EUR/);
+  assert.match(html, /<strong>Paid, in EUR \(UTC\)<\/strong>/);
   assert.match(await overview('?currency=JPY'), /Paid, in JPY/);
   const month = await overview('?days=30');
   assert.match(month, /<p class="value">€112\.49<\/p><p class="quiet">3 payments<\/p>/);

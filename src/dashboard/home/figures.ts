@@ -28,7 +28,10 @@ export type FiguresInput = {
   now: Date;
 };
 
-/** The amounts paid in a period: totals by currency, and one currency by day. */
+/**
+ * The amounts paid in a period: totals by currency, and one currency by day. Its days are those of UTC, although browser
+ * code shows times in the reader's zone, so titles say so.
+ */
 export function figures(words: Words, input: FiguresInput): Html {
   const { sums, path, query, period, since, now } = input;
   const { home } = dashboardTexts(words);
@@ -90,7 +93,7 @@ function tile(words: Words, { code, fiatInt, payments, rows }: CurrencyTotal<Day
 }
 
 function monthCsv(words: Words, month: string): Html {
-  const text = fill(dashboardTexts(words).home.monthCsv, { month: monthName(words, month) });
+  const text = fill(dashboardTexts(words).home.monthCsv, { month: `${monthName(words, month)} (UTC)` });
   return html`<p><a href="${paidCsvPath}?month=${month}" download>${text}</a></p>`;
 }
 
@@ -104,7 +107,7 @@ function dayChart(words: Words, { sums, period }: FiguresInput, code: string): H
     return { label: label.format(at), values: [Number(paid.get(dayOf(at))?.fiat_int ?? 0)] };
   });
   return chart(words, {
-    title: fill(home.perDay, { currency: code }),
+    title: `${fill(home.perDay, { currency: code })} (UTC)`,
     series: [home.paid],
     bars,
     format: (value) => formatFiat(BigInt(Math.round(value)), code, words.language),

@@ -165,7 +165,7 @@ function volumeChart(words: Words, { days, volume }: Figures, currency: string):
   const byDay = new Map(volume.filter((row) => row.fiat_code === currency).map((row) => [row.day, row.fiat_int]));
   const label = new Intl.DateTimeFormat(words.locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
   return chart(words, {
-    title: fill(overview.volume, { currency }),
+    title: `${fill(overview.volume, { currency })} (UTC)`,
     series: [overview.paid],
     bars: days.map((day) => ({
       label: label.format(new Date(`${day}T00:00:00Z`)),
