@@ -3,11 +3,11 @@ import type { TransferColumns } from '../requests/lists/page-transfers-store.ts'
 import { csvMicro } from './csv-amounts.ts';
 
 /** Columns of exports of requests, after those of refunds; `docs/exports.md` explains them. */
-export const transferHeader = ['payment_chain_ids', 'payment_tx_hashes', 'payment_usdc'];
+export const transferHeader = ['payment_asset_ids', 'payment_tx_hashes', 'payment_usdc'];
 
 /** Their cells. Several payments of one request share a cell, separated by spaces, oldest first. */
 export const transferCells = (row: TransferColumns): CsvRow => [
-  row.counted_chain_ids?.join(' ') ?? null,
+  row.counted_asset_ids?.join(' ') ?? null,
   row.counted_tx_hashes?.join(' ') ?? null,
   row.counted_micros?.map(csvMicro).join(' ') ?? null,
 ];

@@ -26,9 +26,9 @@ async function linesOf(visitor: Visitor, path: string): Promise<Record<string, s
 }
 
 const paymentsIn = (lines: Record<string, string>[]) =>
-  lines.map((line) => [line.payment_chain_ids, line.payment_tx_hashes, line.payment_usdc]);
+  lines.map((line) => [line.payment_asset_ids, line.payment_tx_hashes, line.payment_usdc]);
 
-test('each payment on the chain is in one line of the files, with its amount, also one of several parts', async () => {
+test('each payment on the chain is in one line of the files, with its amount and token, also one of several parts', async () => {
   const [whole, parts, short, open] = [
     await fixtures.request({ exactMicro: 5_000_000n }),
     await fixtures.request({ exactMicro: 10_000_000n }),
@@ -44,10 +44,11 @@ test('each payment on the chain is in one line of the files, with its amount, al
   await fixtures.node.mine(3);
   await fixtures.turn();
 
+  const asset = `eip155:31337/erc20:${fixtures.node.chain.tokens[0]?.address}`;
   const cells = {
-    [whole.id]: ['31337', paid.txHash, '5.00'],
-    [parts.id]: ['31337 31337', `${first.txHash} ${second.txHash}`, '2.500001 7.5010'],
-    [short.id]: ['31337', part.txHash, '1.00'],
+    [whole.id]: [asset, paid.txHash, '5.00'],
+    [parts.id]: [`${asset} ${asset}`, `${first.txHash} ${second.txHash}`, '2.500001 7.5010'],
+    [short.id]: [asset, part.txHash, '1.00'],
     [open.id]: ['', '', ''],
   };
   const everyFile = [
