@@ -29,8 +29,8 @@ export type FiguresInput = {
 };
 
 /**
- * The amounts paid in a period: totals by currency, and one currency by day. Its days are those of UTC, although browser
- * code shows times in the reader's zone, so titles say so.
+ * The amounts paid in a period: totals by currency, and one currency by day. The days are those of UTC. Browser code
+ * shows times in the reader's zone, so titles say so.
  */
 export function figures(words: Words, input: FiguresInput): Html {
   const { sums, path, query, period, since, now } = input;
