@@ -157,6 +157,48 @@ test('an endpoint claims huge fees → the offer stays below the limit, and litt
   assert.equal(await canRelay(ctx, chain), false, 'rather nothing than too much');
 });
 
+/** An endpoint says once that the newest block has a number that no chain reaches; the rest of its answer is true. */
+function claimHead(): void {
+  lies.eth_feeHistory = () => ({
+    result: { oldestBlock: hex(2n ** 52n), baseFeePerGas: [hex(10n ** 9n), hex(10n ** 9n)], reward: [['0x1']] },
+  });
+}
+
+test('an endpoint claims a far too high head once, while a nonce is used by something else → lost once that is final', async () => {
+  const { ctx, chain } = withSecond(true);
+  const id = await f.allot(f.call({ chain }), ctx);
+  await sendTransaction(f.chain, testRelayerKey, f.call().to, approval(1n));
+  await dispatch(ctx, id);
+  await f.read();
+  claimHead();
+  await f.follow(ctx);
+  delete lies.eth_feeHistory;
+  for (let passes = 0; passes < 3; passes++) {
+    await f.node.mine(4);
+    await f.read();
+    await f.follow(ctx);
+  }
+  assert.equal(await f.state(id), 'lost');
+});
+
+test('the only endpoint claims a far too high head once, and keeps the call from being mined → more is offered for it', async () => {
+  const chain = { ...f.chain, rpcUrls: [provider.url] };
+  const ctx = { ...f.ctx, chains: { test: [chain], live: [] } };
+  claimHead();
+  await f.follow(ctx);
+  const id = await f.allot(f.call({ chain }), ctx);
+  lies.eth_sendRawTransaction = () => ({ result: `0x${'00'.repeat(32)}` });
+  await dispatch(ctx, id);
+  delete lies.eth_feeHistory;
+  for (let passes = 0; passes < 2; passes++) {
+    await f.node.mine(2);
+    await f.read();
+    await f.follow(ctx);
+  }
+  const [row] = await f.db.sql`select count(*)::int as signed from relay_variants where relay_id = ${id}`;
+  assert.equal(row?.signed, 2);
+});
+
 test('a simulation → reverted only if every endpoint says so; an endpoint that is down → unreachable', async () => {
   const { ctx, chain } = withSecond(true);
   lies.eth_estimateGas = () => ({ error: { code: 3, message: 'execution reverted', data: '0x1234' } });

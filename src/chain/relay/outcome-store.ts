@@ -73,6 +73,13 @@ export async function updatePassed(sql: Sql, ids: readonly string[], head: numbe
     where id = any(${[...ids]}::uuid[]) and state in ('allotted', 'sent')`;
 }
 
+/** Stores the head at which calls were sent. */
+export async function updateSentHead(sql: Sql, ids: readonly string[], head: number): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update relay_transactions set sent_head = ${head} where id = any(${[...ids]}::uuid[]) and state = 'sent'`;
+}
+
 /** Ends mined calls for good; what they cost is stored already. */
 export async function updateEnded(
   sql: Sql,

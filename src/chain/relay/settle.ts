@@ -12,6 +12,7 @@ import {
   updateLost,
   updateMined,
   updatePassed,
+  updateSentHead,
 } from './outcome-store.ts';
 import type { RelayRow, StoredVariant } from './store.ts';
 
@@ -61,7 +62,17 @@ export async function settleOthers(
 ): Promise<RelayRow[]> {
   const { counted, heads } = view;
   const isUsed = (row: RelayRow) => Number(row.nonce) < counted.maxNonce;
-  const newlyUsed = rows.filter((row) => isUsed(row) && row.state !== 'mined' && row.passed_block === null);
+  // An endpoint once reported a newer head than there is: that block might never be reached.
+  const isAhead = (head: string | null) => head !== null && Number(head) > counted.head;
+  const sentAhead = rows.filter((row) => row.state === 'sent' && isAhead(row.sent_head));
+  await updateSentHead(
+    ctx.db.sql,
+    sentAhead.map(({ id }) => id),
+    counted.head,
+  );
+  const newlyUsed = rows.filter(
+    (row) => isUsed(row) && row.state !== 'mined' && (row.passed_block === null || isAhead(row.passed_block)),
+  );
   await updatePassed(
     ctx.db.sql,
     newlyUsed.map(({ id }) => id),
