@@ -10,8 +10,11 @@ export type TokenDomain = { name: string; version: string };
 const timeoutMs = 3_000;
 /** How long a domain is kept: a token's issuer may rename it by an upgrade. */
 const keptMs = 60 * minuteMs;
-/** How long the lack of one is kept: some endpoints refuse a call that they cannot run at the moment. */
-const keptNoneMs = minuteMs;
+/**
+ * How long the lack of one is kept, since some endpoints refuse a call that they cannot run at the moment, and one in
+ * doubt.
+ */
+const keptBrieflyMs = minuteMs;
 const maxTextLength = 100;
 /** Tokens that do not report a version use this one. */
 const usualVersion = '1';
@@ -29,7 +32,7 @@ const [nameCall, versionCall, separatorCall] = (['name', 'version', 'DOMAIN_SEPA
 const stateCall = (authorizer: Address, nonce: Hex) =>
   encodeFunctionData({ abi, functionName: 'authorizationState', args: [authorizer, nonce] });
 
-type Kept = { domain: TokenDomain | null; untilMs: number };
+type Kept = { domain: TokenDomain | null; readAtMs: number; forMs: number };
 const known = new WeakMap<TokenConfig, Kept>();
 
 /**
@@ -41,12 +44,21 @@ const known = new WeakMap<TokenConfig, Kept>();
  */
 export async function readTokenDomain(chain: ChainConfig, token: TokenConfig): Promise<TokenDomain | null> {
   const kept = known.get(token);
-  if (kept && performance.now() < kept.untilMs) return kept.domain;
+  if (kept && performance.now() < kept.readAtMs + kept.forMs) return kept.domain;
   const domain = await queryWithFailover(chain, timeoutMs, (rpc) =>
     queryAuthorizedDomain(rpc, chain.chainId, token.address),
   );
-  known.set(token, { domain, untilMs: performance.now() + (domain ? keptMs : keptNoneMs) });
+  known.set(token, { domain, readAtMs: performance.now(), forMs: domain ? keptMs : keptBrieflyMs });
   return domain;
+}
+
+/**
+ * The token refused a signature: perhaps its domain is another by now. It is read again, but no more often than once a
+ * minute, since anybody can hand in a wrong signature.
+ */
+export function doubtTokenDomain(token: TokenConfig): void {
+  const kept = known.get(token);
+  if (kept) kept.forMs = keptBrieflyMs;
 }
 
 /**

@@ -5,6 +5,7 @@ import { encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
 import { canAfford } from '../../src/chain/relay/afford.ts';
+import { readTokenDomain } from '../../src/chain/token-domain.ts';
 import { limitsOf } from '../../src/config/chains.ts';
 import { minuteMs } from '../../src/lib/durations.ts';
 import { authorizationCall, type SignedAuthorization } from '../../src/payments/authorized/authorization.ts';
@@ -346,6 +347,39 @@ test('One merchant pays its own requests again and again → it leaves others of
   assert.deepEqual([await canPay(busy.id), await canPay(other.id)], [false, true], 'nor is it offered');
   assert.equal(await hand(other, chain), 'sent');
   await f.settle();
+});
+
+test('the token’s issuer renames it → a refused signature has its new domain read, at most once a minute', async (t) => {
+  const nameSlot = `0x${'0'.repeat(63)}4`;
+  const usual = (await f.rpc('eth_getStorageAt', [f.token.address, nameSlot, 'latest'])) as Hex;
+  const rename = (name: string) => {
+    const text = Buffer.from(name).toString('hex').padEnd(62, '0');
+    return f.rpc('anvil_setStorageAt', [
+      f.token.address,
+      nameSlot,
+      `0x${text}${(2 * name.length).toString(16).padStart(2, '0')}`,
+    ]);
+  };
+  const nameAfter = async (ms: number) => {
+    const now = performance.now();
+    const later = t.mock.method(performance, 'now', () => now + ms);
+    const domain = await readTokenDomain(f.chain, f.token);
+    later.mock.restore();
+    return domain?.name;
+  };
+  const refuse = async () => {
+    const request = await f.request();
+    const signed = await f.sign(request, await f.payer(), { signature: `0x${'11'.repeat(65)}` });
+    assert.equal((await f.submit(request, signed)).kind, 'signature');
+  };
+  try {
+    await rename('USDC');
+    await refuse();
+    assert.equal(await nameAfter(0), 'USD Coin');
+    assert.equal(await nameAfter(2 * minuteMs), 'USDC');
+  } finally {
+    await f.rpc('anvil_setStorageAt', [f.token.address, nameSlot, usual]);
+  }
 });
 
 test('a contract wallet signs by its own code, with a signature of another length', async () => {

@@ -1,4 +1,5 @@
 import { dispatch, enqueueCall, RelayRefusal, simulate } from '../../chain/relay/relay.ts';
+import { doubtTokenDomain } from '../../chain/token-domain.ts';
 import type { ChainConfig, TokenConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { retryOnConflict } from '../../db/conflict.ts';
@@ -102,7 +103,9 @@ export async function submitAuthorization(
   if (simulated.kind === 'unreachable') return { kind: 'unreachable' };
   // If it was submitted twice at the same time, our own call may have used it by now.
   if (simulated.kind === 'reverted') {
-    return (await known()) ?? { kind: refusals[readTokenRefusal(simulated.data)] };
+    const refusal = readTokenRefusal(simulated.data);
+    if (refusal === 'signature') doubtTokenDomain(token);
+    return (await known()) ?? { kind: refusals[refusal] };
   }
   if (simulated.gas > maxGas) return { kind: 'refused' };
   try {
