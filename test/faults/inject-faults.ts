@@ -1,5 +1,6 @@
 import { pause } from '../../src/lib/time.ts';
 import { behaviours } from '../support/net/receiver.ts';
+import { beginLongGap } from './long-gaps.ts';
 import { rates } from './model.ts';
 import { wrongReceivers } from './receivers.ts';
 import { at } from './seeded-choices.ts';
@@ -17,6 +18,9 @@ const chainsWithout = {
   'set-chain-missing': 'chain-missing',
   'set-chain-moved': 'chain-moved',
 } as const;
+
+/** How often more blocks are made without a token or chain than the service remembers. */
+const longGapShare = 0.5;
 
 type Place = readonly [which: number, how: number, long: number];
 
@@ -62,11 +66,15 @@ export async function breakIt(
       return { mend: () => [database.empty(), database.start()][1], afterMs: usualMs };
     case 'rates':
       return { mend: await spoilRates(stage, how), afterMs: usualMs };
-    // The nodes restart beside the next steps, which takes seconds.
     case 'set-token-missing':
     case 'set-chain-missing':
-    case 'set-chain-moved':
-      return { mend: () => stage.settings.useChainsFor(chainsWithout[fault], usualMs), afterMs: 0 };
+    case 'set-chain-moved': {
+      const kind = chainsWithout[fault];
+      if (kind !== 'chain-missing' && how < longGapShare)
+        return { mend: await beginLongGap(stage, kind, [which, how, long]), afterMs: 0 };
+      // The nodes restart beside the next steps, which takes seconds.
+      return { mend: () => stage.settings.useChainsFor(kind, usualMs), afterMs: 0 };
+    }
     case 'set-new-key':
       return { mend: () => stage.settings.rotate(), afterMs: 0 };
     case 'reorg':

@@ -11,7 +11,7 @@ import type { FaultyNode } from './nodes.ts';
 
 /** What an operator changes: CHAINS_FILE, and back later, and SECRET_KEYS. The nodes restart one after the other. */
 
-type ChainsKind = 'usual' | 'token-missing' | 'chain-missing' | 'chain-moved';
+export type ChainsKind = 'usual' | 'token-missing' | 'chain-missing' | 'chain-moved';
 
 /** Answers 6 to every call, as a token with six decimals does. */
 const sixDecimals = '0x600660005260206000f3';
@@ -58,9 +58,13 @@ export class Settings {
 
   /** Uses other chains for a while, and then the usual ones again. */
   async useChainsFor(kind: ChainsKind, ms: number): Promise<void> {
-    await this.restartWith({ CHAINS_FILE: this.chainsFiles[kind] });
+    await this.useChains(kind);
     await pause(ms);
-    await this.restartWith({ CHAINS_FILE: this.chainsFiles.usual });
+    await this.useChains('usual');
+  }
+
+  useChains(kind: ChainsKind): Promise<void> {
+    return this.restartWith({ CHAINS_FILE: this.chainsFiles[kind] });
   }
 
   /** Puts a new key in front, in two rounds, so that no node makes what the other cannot read. */

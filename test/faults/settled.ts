@@ -33,6 +33,9 @@ export async function differences(stage: Stage): Promise<Difference[]> {
   for (const { tx_hash: hash } of rows) if (!known.has(hash)) found.push({ what: `nobody paid ${hash}` });
   found.push(...(await compareDust(stage)));
   found.push(...(await compareOrders(stage, rows)));
+  const gaps = await owner<{ token: string }[]>`
+    select token_address as token from tokens_read where back_at is not null`;
+  for (const { token } of gaps) found.push({ what: `blocks that were read without ${token} are not searched for it` });
   const late = await owner<{ id: string }[]>`
     select id from webhook_deliveries where state <> 'delivered' limit 5`;
   for (const { id } of late) found.push({ what: `event ${id} was not delivered` });
