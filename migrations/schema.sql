@@ -3146,10 +3146,16 @@ grant execute on function wallet_chains(merchants,text) to quittance_app, quitta
 CREATE OR REPLACE FUNCTION public.watch_signed_wallet()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  update watched_wallets w set changed_at = real_time()
-    where (w.wallet_address, w.partner_id, w.test_mode, w.account_id)
-      = (new.address, new.partner_id, new.test_mode, new.account_id);
+  -- Other merchants may belong to other partners. Only the latest time until which one of them watches is taken from there.
+  insert into watched_wallets as w
+    select new.address, new.partner_id, new.test_mode, new.account_id, max(o.watch_until), real_time()
+    from watched_wallets o where o.wallet_address = new.address and o.test_mode = new.test_mode
+    group by o.wallet_address
+    on conflict (wallet_address, partner_id, test_mode, account_id) do update
+      set watch_until = excluded.watch_until, changed_at = excluded.changed_at;
   return null;
 end $function$;

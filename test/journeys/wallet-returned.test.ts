@@ -15,6 +15,27 @@ before(async () => {
 });
 after(() => fixtures?.stop());
 
+test('a wallet goes to another partner’s merchant, which has made no request yet → a payment there is that one’s', async () => {
+  const { ctx, db, node, scope } = fixtures;
+  const key = generatePrivateKey();
+  const wallet = privateKeyToAccount(key).address.toLowerCase();
+  const theirs = (await makePartner(db)).test;
+  const [former, later] = await Promise.all(
+    [scope, theirs].map((of) => createShell(ctx, theService, of, { display_currency: 'EUR' })),
+  );
+  assert.ok(former && later);
+  await onboardWithKey(ctx, former.id, key);
+  await makeRequest(db, scope, { id: former.id, wallet });
+  assert.ok(await resetOnboarding(ctx, theService, scope, former.id));
+  await onboardWithKey(ctx, later.id, key);
+
+  const txHash = await node.pay({ from: node.wallet(), to: wallet, usdcMicro: 3_000_000n });
+  await fixtures.turn();
+  assert.equal((await fixtures.transfer(txHash))?.account_id, later.id);
+  await onboardWithKey(ctx, former.id, generatePrivateKey());
+  assert.ok(await resetOnboarding(ctx, theService, scope, former.id), 'it has received nothing');
+});
+
 test('a wallet goes from one partner’s merchant to another’s and back → a payment there is the first one’s again', async () => {
   const { ctx, db } = fixtures;
   const key = generatePrivateKey();
