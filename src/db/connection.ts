@@ -72,10 +72,11 @@ export type Shared = Pick<PoolOptions, 'disk' | 'listen'>;
  * SQLSTATE classes that mean "the database cannot be reached", not "the statement is wrong". A read-only server (25006)
  * is no longer the primary. A server that has run out of disk space (53100), memory (53200), connections (53300) or
  * other resources (53000) can run the same statement later. It also ends transactions that idle for too long (25P03),
- * as when this process was suspended.
+ * as when this process was suspended. A process or machine that may open no more files, or has no port or memory left
+ * for a connection, opens none.
  */
 const unreachable =
-  /^(08|25006|25P0[34]|57P|53[0123]00|CONNECT|ECONN|EPIPE|ENOTFOUND|EAI_|ETIMEDOUT|E(?:HOST|NET)(?:UNREACH|DOWN))/;
+  /^(08|25006|25P0[34]|57P|53[0123]00|CONNECT|ECONN|EPIPE|ENOTFOUND|EAI_|ETIMEDOUT|E(?:HOST|NET)(?:UNREACH|DOWN)|EMFILE|ENFILE|EADDRNOTAVAIL|ENOBUFS|ENOMEM)/;
 
 /** Codes of Node and OpenSSL for a server whose certificate is not accepted, as once it has expired. */
 const untrusted = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO)/;
