@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
 import { resetOnboarding } from '../../src/onboarding/reset.ts';
-import { changes, type Situation } from '../support/api/changed-merchants.ts';
+import { changes, changeWallet, type Situation } from '../support/api/changed-merchants.ts';
 import { type Answer, type Api, startApi, withinOneMinute } from '../support/api/client.ts';
 import { makeKey, makeMerchant, randomAddress } from '../support/fixtures.ts';
 import { until } from '../support/until.ts';
@@ -154,14 +154,11 @@ test('a reset that began while the wallet changed, and a create for the new wall
   assert.deepEqual([answer.status, answer.json.error], [400, 'merchant_onboarding_incomplete'], answer.text);
 });
 
-test('the wallet moved → the next request is for the new one', async () => {
+test('the wallet changed, and the earlier one stays claimed → the next request is for the new one', async () => {
   const situation = await remembered();
   const { merchant } = situation;
   const wallet = randomAddress();
-  await api.db.sql.begin(async (tx) => {
-    await tx`update wallets set address = ${wallet} where account_id = ${merchant.id}`;
-    await tx`update merchants set wallet_address = ${wallet} where id = ${merchant.id}`;
-  });
+  await changeWallet(api.db, merchant.id, wallet);
   const { request_id } = (await create(situation, { fiat_amount_int: 1270 })).json;
   const [row] = await api.db.sql`
     select r.wallet_address, a.wallet_address as reserved_at from requests r

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { CreateRequest } from '../../src/requests/contract.ts';
-import { changes, type Situation } from '../support/api/changed-merchants.ts';
+import { changes, changeWallet, type Situation } from '../support/api/changed-merchants.ts';
 import { type Api, startApi, withinOneMinute } from '../support/api/client.ts';
 import { atOnce, type Call, create, remembered, several, type Told } from '../support/api/concurrent-creates.ts';
 import { makeKey, makeMerchant, randomAddress } from '../support/fixtures.ts';
@@ -122,12 +122,7 @@ test('live and test creates of one moment → stored apart', async () => {
 });
 
 const moreChanges: typeof changes = {
-  'its wallet moved': [
-    (db, { merchant: { id } }) =>
-      db.sql`with moved as (update wallets set address = ${randomAddress()} where account_id = ${id} returning address)
-        update merchants set wallet_address = (select address from moved) where id = ${id}`,
-    201,
-  ],
+  'its wallet changed': [(db, { merchant: { id } }) => changeWallet(db, id, randomAddress()), 201],
   'its rate overridden': [
     (db, { merchant: { id } }) =>
       db.sql`with given as (insert into rate_overrides (code, rate) values ('AUD', '1.5'))
@@ -150,6 +145,10 @@ for (const [title, [change, status, error]] of Object.entries({ ...changes, ...m
       stored,
       before.map((count, at) => count + (more[at] as number)),
     );
+    const elsewhere = await api.db.sql`
+      select from requests r join merchants m on m.id = r.account_id
+      where r.id = ${answers[1]?.json.request_id ?? null}::uuid and r.wallet_address <> m.wallet_address`;
+    assert.equal(elsewhere.length, 0, 'it asks for the money at the merchant’s present wallet');
     assert.equal(seen.alone, status === 401 ? 2 : 1, 'nobody else’s is sent again');
     const unused = await api.db.sql`
       select from amount_reservations a where partner_id = ${changed.one.partner.id}

@@ -9,6 +9,13 @@ export type Situation = {
   keyId: string;
 };
 
+/** Changes a merchant's wallet as its signatures do: the earlier one stays claimed, for the requests that ask for it. */
+export const changeWallet = (db: Database, merchantId: string, wallet: string) => db.sql`
+  with claimed as (
+    insert into wallets (address, partner_id, test_mode, account_id, claimed_at, signed_at)
+    select ${wallet}, partner_id, test_mode, id, now(), now() from merchants where id = ${merchantId})
+  update merchants set wallet_address = ${wallet} where id = ${merchantId}`;
+
 type Change = (db: Database, situation: Situation) => PromiseLike<unknown>;
 /** Changes between two creates of one key for one merchant, each with the response to the second create. */
 export const changes: Record<string, [Change, status: number, error?: string]> = {
