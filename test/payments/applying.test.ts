@@ -8,11 +8,13 @@ import { type KeptBinding, selectKeptBindings, upsertKeptBinding } from '../../s
 import { readTransfer, type TransferRow } from '../../src/payments/transfers.ts';
 import { undoRemoved } from '../../src/payments/undo-removed.ts';
 import { countOpenPayments, readOpenPayment } from '../../src/payments/unmatched/by-merchant.ts';
+import { attachProofs, detachProof, verifyProofs } from '../../src/requests/proof.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { countingFor, makeMerchant, makePartner, makeRequest, makeTransfer, unmatched } from '../support/fixtures.ts';
 import { readUpTo } from '../support/payments/table-chain.ts';
+import { until } from '../support/until.ts';
 
 // Two endpoints: what is final must be confirmed before it proves anything.
 const chain = { ...idleChain(31337), rpcUrls: ['http://127.0.0.1:9', 'http://127.0.0.1:9/other'] };
@@ -83,6 +85,76 @@ test('a part that the endpoints have not confirmed, or the whole → attached; a
   const whole = await ask();
   const one = await apply(await arrive({ value: whole.usdc_micro }), whole);
   assert.equal(one.kind === 'applied' && one.proofStatus, 'verified');
+});
+
+test('two parts are applied at the same moment → the second waits for the first, and completes the request', async () => {
+  const request = await ask();
+  const [first, second] = [await arrive({ value: '4000000' }), await arrive({ value: '6000000' })];
+  let later: ReturnType<typeof apply> | undefined;
+  await database.db.scoped(scope, async (tx) => {
+    const applying = { row: first, requestId: request.id, rule: 'reference', from: 'pending' } as const;
+    await applyTransfer(tx, ctx, scope, { ...applying, confirmed: true, asPart: true });
+    const [holder] = await tx`select pg_backend_pid() as pid`;
+    let isDone = false;
+    later = apply(second, request).finally(() => {
+      isDone = true;
+    });
+    await until(async () => {
+      const waiting = await database.db.sql`
+        select from pg_locks w where not granted and ${holder?.pid} = any(pg_blocking_pids(w.pid))`;
+      return isDone || waiting.length > 0;
+    }, 'it is applied, or waits');
+  });
+  const applied = await later;
+  assert.deepEqual(applied, { kind: 'applied', proofStatus: 'attached', missingMicro: 0n });
+});
+
+test('a part that is found last and was mined first → the proof names the transfer that completed the sum on the chain', async () => {
+  const request = await ask();
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+  const mined = { value: '6000000', block_number: 50, block_time: minutesAgo(1) };
+  const completing = await arrive({ ...countingFor(request.id), ...mined, final_at: new Date() });
+  const earlier = await arrive({ value: '4000000', block_number: 40, block_time: minutesAgo(2) });
+  const applied = await apply(earlier, request);
+  assert.equal(applied.kind === 'applied' && applied.proofStatus, 'verified');
+  const [proof] = await database.db.sql`select tx_hash, payer_address from requests where id = ${request.id}`;
+  assert.deepEqual(proof, { tx_hash: completing.tx_hash, payer_address: completing.from_address });
+});
+
+test('paid in the half hour after its expiry, which nobody has stored yet → it stays expired, as every reader saw it', async () => {
+  for (const confirmed of [false, true]) {
+    const request = await ask();
+    await database.db.sql`update requests set expires_at = now() - interval '1 minute' where id = ${request.id}`;
+    const applied = await apply(await arrive({ value: request.usdc_micro }), request, { confirmed });
+    const proof = confirmed ? 'verified' : 'attached';
+    assert.equal(applied.kind === 'applied' && applied.proofStatus, proof);
+    const [row] = await database.db.sql`select status from requests where id = ${request.id}`;
+    assert.equal(row?.status, 'expired', proof);
+  }
+});
+
+test('a proof is never set on a cancelled request, and neither replaced nor taken back once it is verified', async () => {
+  const { sql } = database.db;
+  const [voided, verified] = [await ask(), await ask()];
+  await sql`update requests set status = 'voided', voided_at = now() where id = ${voided.id}`;
+  await apply(await arrive({ value: verified.usdc_micro }), verified);
+  const columnsOf = async () =>
+    sql`select status, proof_status, tx_hash, proof_verified_at from requests
+      where id in (${voided.id}, ${verified.id}) order by status`;
+  const before = [...(await columnsOf())];
+  await database.db.scoped(scope, async (tx) => {
+    for (const { partner_id, test_mode, id } of [voided, verified]) {
+      const proof = { partner_id, test_mode, id, asset_id: 'eip155:1/erc20:0x00' };
+      assert.equal(await attachProofs(tx, [proof]), 0);
+      assert.equal((await verifyProofs(tx, [{ ...proof, tx_hash: '0x02', payer_address: '0x03' }])).length, 0);
+      assert.equal(await detachProof(tx, scope, id, 'reorged'), null);
+    }
+  });
+  assert.deepEqual([...(await columnsOf())], before);
+  assert.deepEqual(
+    before.map((row) => `${row.status} ${row.proof_status}`),
+    ['requested verified', 'voided none'],
+  );
 });
 
 test('money whose refund was cancelled → only its merchant applies it again', async () => {
