@@ -21,6 +21,7 @@ import {
   vetoRecovery,
 } from '../../src/wallets/recovery.ts';
 import { settleRecoveries } from '../../src/wallets/settle-recoveries.ts';
+import { updateRecovered } from '../../src/wallets/store.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { startApp } from '../support/app.ts';
 import { makePartner, makeRequest } from '../support/fixtures.ts';
@@ -533,6 +534,18 @@ test('a veto at the moment the 48 hours end → exactly one of them takes effect
     const claimed = await app.db.sql`select address from wallets where address = ${next.address.toLowerCase()}`;
     assert.equal(claimed.length, change?.state === 'applied' ? 1 : 0);
   }
+});
+
+test('A recovery is vetoed after the loop has found it due, or is not due → the wallet stays', async () => {
+  const { merchant } = await recovering();
+  const change = await readOpenRecovery(app.ctx, fixtures.test, merchant.id);
+  assert.ok(change?.due_at);
+  const { id, due_at: dueAt } = change;
+  const recover = (at: Date) => app.db.scoped(fixtures.test, (tx) => updateRecovered(tx, fixtures.test, id, at));
+  assert.equal(await recover(new Date(dueAt.getTime() - 1)), null, 'the wallet can object for 48 hours');
+  await vetoRecovery(app.ctx, theService, fixtures.test, id);
+  assert.equal(await recover(dueAt), null, 'the wallet has objected');
+  assert.equal(await walletOf(merchant.id), merchant.wallet);
 });
 
 test('A recovery that fails delays no other, is retried later, and raises an alarm if it keeps failing', async () => {
