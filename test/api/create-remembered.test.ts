@@ -166,6 +166,45 @@ test('the wallet changed, and the earlier one stays claimed → the next request
   assert.deepEqual([row?.wallet_address, row?.reserved_at], [wallet, wallet]);
 });
 
+for (const isRemembered of [true, false]) {
+  const who = isRemembered ? 'a merchant remembered' : 'a merchant';
+  test(`${who}, and the wallet changed between the decision and the create → nothing is asked for at the earlier wallet`, async () => {
+    const situation = await remembered();
+    const { one, merchant } = situation;
+    const key = isRemembered ? situation.key : (await makeKey(api.db, one.test.scope)).key;
+    const askedFor = async () =>
+      (await api.db.sql`select from requests where wallet_address = ${merchant.wallet}`).length;
+    const before = await askedFor();
+    const { created } = await api.db.transaction(async (tx) => {
+      await tx`select pg_advisory_xact_lock(hashtext('request wallet'), hashtext(${merchant.wallet}))`;
+      const created = create({ ...situation, key });
+      await until(async () => {
+        const rows = await api.owner`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return rows.length === 1;
+      }, 'the create waits');
+      await changeWallet(api.db, merchant.id, randomAddress());
+      return { created };
+    });
+    const answer = await created;
+    assert.deepEqual([answer.status, await askedFor()], [isRemembered ? 201 : 400, before], answer.text);
+  });
+}
+
+test('the wallet is about to be watched no longer → the next create has it watched for two months more', async () => {
+  const situation = await remembered();
+  const { one, merchant } = situation;
+  for (const key of [situation.key, (await makeKey(api.db, one.test.scope)).key]) {
+    await api.db.sql`
+      update watched_wallets set watch_until = now() + interval '1 day' where wallet_address = ${merchant.wallet}`;
+    await create({ ...situation, key }, { fiat_amount_int: 1270 });
+    const [watched] = await api.db.sql`
+      select watch_until > now() + interval '59 days' as long from watched_wallets
+      where wallet_address = ${merchant.wallet}`;
+    assert.equal(watched?.long, true);
+  }
+});
+
 test('the rate is refreshed, overridden, and the override ended → each create uses the rate of its time', async () => {
   const situation = await remembered('KWD');
   const rateOf = async () => {

@@ -166,6 +166,22 @@ for (const [title, [change, status, error]] of Object.entries({ ...changes, ...m
   });
 }
 
+test('one of a group whose wallet is about to be watched no longer, and whose partner’s clock is ahead → watched and expiring in real time', async () => {
+  const one = await remembered(api);
+  const { wallet } = one.merchant;
+  await api.db.sql`update watched_wallets set watch_until = now() + interval '1 day' where wallet_address = ${wallet}`;
+  await api.db
+    .sql`update partner_clocks set last_at = now() + interval '30 days' where partner_id = ${one.one.partner.id}`;
+  const [other] = good as [Situation];
+  const { answers, seen } = await together([[other], [one, { fiat_amount_int: 1270, expiry_minutes: 5 }]]);
+  assert.deepEqual([statusesOf(answers), seen.sizes()], [[201, 201], [2]]);
+  const [row] = await api.db.sql`
+    select r.created_at > now() + interval '29 days' as ordered, r.expires_at < now() + interval '1 hour' as expires,
+      w.watch_until between now() + interval '59 days' and now() + interval '61 days' as watched
+    from requests r join watched_wallets w using (wallet_address) where r.id = ${answers[1]?.json.request_id}`;
+  assert.deepEqual(row, { ordered: true, expires: true, watched: true });
+});
+
 test('the rate of a currency is refreshed → the one create that assumed the old rate gets the new one', async () => {
   await api.db.sql`delete from rate_overrides where code = 'KWD'`;
   const fetch = (rate: string) => api.db.sql`

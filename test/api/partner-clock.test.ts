@@ -53,6 +53,11 @@ test('POST requests › the partner’s clock is 30 days ahead → the order con
   );
   assert.ok(isNear(row?.changed_at, 0) && isNear(row?.watch_until, 60 * day + 5 * minute), 'watched in real time');
 
+  const { idempotency_key: _, ...again } = body;
+  const decidedBefore = (await side.api.create(again)).json;
+  assert.ok(Date.parse(decidedBefore.created_at) > Date.parse(json.created_at));
+  assert.ok(isNear(decidedBefore.expires_at, 5 * minute), 'the same by the statement for a create decided before');
+
   assert.equal((await side.api.create(body)).json.idempotent_replay, true);
   const differing = await api.db.sql`select from differing_replays where request_id = ${json.request_id}`;
   assert.equal(differing.length, 0, 'the same time to live is the same');

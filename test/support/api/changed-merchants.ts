@@ -33,6 +33,16 @@ export const changes: Record<string, [Change, status: number, error?: string]> =
       update merchants set onboarded_at = null, wallet_address = null where id = ${id}`,
     ...([400, 'merchant_onboarding_incomplete'] as const),
   ],
+  'reset, and its wallet signed for by another merchant': [
+    (db, { merchant: { id, wallet } }) => db.sql`
+      with heir as (
+        insert into merchants select (jsonb_populate_record(m, jsonb_build_object('id', gen_random_uuid(),
+          'idempotency_key', null, 'created_at', m.created_at + interval '1 ms'))).* from merchants m where id = ${id}
+        returning id),
+      taken as (update wallets set account_id = (select id from heir) where address = ${wallet})
+      update merchants set onboarded_at = null, wallet_address = null where id = ${id}`,
+    ...([400, 'merchant_onboarding_incomplete'] as const),
+  ],
   'paid at a contract wallet on another network alone': [
     (db, { merchant: { id } }) => db.sql`update merchants set wallet_chain_ids = '{1}' where id = ${id}`,
     ...([400, 'merchant_onboarding_incomplete'] as const),
