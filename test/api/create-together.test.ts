@@ -178,7 +178,7 @@ test('one of a group whose wallet is about to be watched no longer, and whose pa
   const [row] = await api.db.sql`
     select r.created_at > now() + interval '29 days' as ordered, r.expires_at < now() + interval '1 hour' as expires,
       w.watch_until between now() + interval '59 days' and now() + interval '61 days' as watched
-    from requests r join watched_wallets w using (wallet_address) where r.id = ${answers[1]?.json.request_id}`;
+    from requests r join watched_wallets w using (wallet_address) where r.id = ${answers[1]?.json.request_id ?? null}`;
   assert.deepEqual(row, { ordered: true, expires: true, watched: true });
 });
 
