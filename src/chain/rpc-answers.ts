@@ -103,6 +103,16 @@ export function readBig(value: unknown, what: string): bigint {
   return BigInt(hex);
 }
 
+/** Every transaction uses this much. */
+const leastGas = 21_000n;
+
+/** How much gas a call would use; a call that is sent with less than the least would be refused by every node. */
+export function readGas(value: unknown): bigint {
+  const gas = readBig(value, 'gas');
+  if (gas < leastGas) throw malformed('gas');
+  return gas;
+}
+
 /** Zero if a provider does not report it, or not in hex: a receipt counts without it. */
 function readFee({ gasUsed, effectiveGasPrice, l1Fee }: Record<string, unknown>): bigint {
   const part = (value: unknown) =>

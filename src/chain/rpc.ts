@@ -8,6 +8,7 @@ import {
   readBig,
   readBytes,
   readFees,
+  readGas,
   readHeader,
   readHex,
   readLogs,
@@ -216,7 +217,7 @@ const accountCalls = (call: Call) => {
 const sendingCalls = (call: Call, callAll: CallAll) => ({
   /** How much gas a call would use; a call that would revert is refused. */
   estimateGas: async (transaction: { from: Hex; to: Hex; data: Hex }) =>
-    readBig(await call('eth_estimateGas', [transaction], maxAnswerBytes), 'gas'),
+    readGas(await call('eth_estimateGas', [transaction], maxAnswerBytes)),
   /**
    * As `estimateGas`, for several calls in one message. Null if the answer does not say that a call succeeds: alone it
    * may succeed, or get a reason.
@@ -225,7 +226,7 @@ const sendingCalls = (call: Call, callAll: CallAll) => ({
     const calls = transactions.map((one) => ({ method: 'eth_estimateGas', params: [one] }));
     const places = transactions.map((_, i) => i);
     const answers = await callAll(calls, maxAnswerBytes);
-    const results = readEach(places, answers, (gas) => readBig(gas, 'gas'));
+    const results = readEach(places, answers, readGas);
     return places.map((place) => results.get(place) ?? null);
   },
   /** The price of gas in the newest blocks. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { encodeFunctionData, erc20Abi } from 'viem';
-import { canRelay, dispatch, readRelay, simulate } from '../../src/chain/relay/relay.ts';
+import { canRelay, dispatch, readRelay, simulate, simulateMany } from '../../src/chain/relay/relay.ts';
 import { limitsOf } from '../../src/config/chains.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
@@ -155,6 +155,13 @@ test('an endpoint claims huge fees → the offer stays below the limit, and litt
   });
   await f.follow(ctx);
   assert.equal(await canRelay(ctx, chain), false, 'rather nothing than too much');
+});
+
+test('an endpoint estimates less gas than any transaction uses → the next one is asked', async () => {
+  const { ctx, chain } = withSecond(true);
+  lies.eth_estimateGas = () => ({ result: '0x0' });
+  assert.deepEqual(await simulate(ctx, f.call({ chain })), await simulate(f.ctx, f.call()));
+  assert.deepEqual(await simulateMany(ctx, [f.call({ chain }), f.call({ chain })]), [null, null]);
 });
 
 /** An endpoint says once that the newest block has a number that no chain reaches; the rest of its answer is true. */
