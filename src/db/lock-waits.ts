@@ -18,7 +18,9 @@ export const listLockWaits = (sql: Sql): Promise<LockWait[]> =>
       where h.pid = w.pid and d.datname = current_database())
     order by w.waitstart limit 100`;
 
-/** A table that a session holds locked, so that others wait that read it or write to it. `mode` as `pg_locks` names it. */
+/**
+ * A table that a session holds locked, so that others wait that read it or write to it. `mode`: as `pg_locks` names it.
+ */
 export type LockedTable = { name: string; mode: string; pid: number; login: string; application: string };
 
 /** The tables that other sessions hold locked. Reads only what every login may read. */
