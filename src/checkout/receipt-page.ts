@@ -13,6 +13,7 @@ import { sendPage } from '../web/layout.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { receiptFacts } from './receipt.ts';
+import { refundSentences } from './refunded.ts';
 
 /** The receipt at its own, permanent address; 404 with an explanation if the request is not paid. */
 export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyReply {
@@ -41,6 +42,7 @@ export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyRep
         ${stateLine('paid', statusMessage.paid, merchant, 'h1')}
         <hr class="rule">
         ${receiptFacts(checkout)}
+        ${refundSentences(checkout, checkout.progress.surpluses).map((sentence) => html`<p>${sentence}</p>`)}
       </article>
       <p class="actions">
         <button type="button" class="second" data-print hidden>${receipt.print}</button>

@@ -55,6 +55,24 @@ test('The customer who overpaid is told to ask for a refund until it is sent, th
   assert.doesNotMatch(arrived, /Ask Ada’s Bakery|still confirming/);
 });
 
+test('A surplus that was refunded → the receipt, which says what was received, says what went back; of a second payment it says nothing', async () => {
+  const request = await fixtures.request({ exactMicro: 5_500_000n });
+  const receipt = async () => (await startVisitor(fixtures.url).open(`/pay/${request.id}/receipt`)).html;
+  const { txHash, from } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 2_000_000n });
+  await final();
+  const second = await fixtures.pay(request, { usdcMicro: 4_000_000n });
+  await final();
+  assert.match(await receipt(), /7\.50 USDC/);
+  assert.doesNotMatch(await receipt(), /refunded|sent .* back/);
+
+  await refund(second.txHash, second.from.address, 4_000_000n);
+  await refund(txHash, from.address, 2_000_000n);
+  await follow();
+  assert.match(await receipt(), /7\.50 USDC/);
+  assert.match(await receipt(), /<p>Ada’s Bakery refunded 2\.00 USDC\.<\/p>/);
+  assert.doesNotMatch(await receipt(), /refunded 4\.00/);
+});
+
 test('A refund that is only started, or that failed, does not keep the customer from asking for it', async () => {
   const request = await fixtures.request({ exactMicro: 6_000_000n });
   const { txHash } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 2_000_000n });
