@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minorOf, readAmount } from '../lib/amount.ts';
-import { amountToType, countedUpTo, currencyLabel, formatDuration, formatRemaining } from './formats.ts';
+import {
+  amountEvery,
+  amountToType,
+  countedUpTo,
+  currencyLabel,
+  dayText,
+  formatDuration,
+  formatRemaining,
+  instantText,
+  utcDayText,
+} from './formats.ts';
 import { languages, wordsFor, wordsOf } from './language.ts';
 
 const en = wordsFor({ headers: { 'accept-language': 'en' } });
@@ -9,6 +19,22 @@ const en = wordsFor({ headers: { 'accept-language': 'en' } });
 test('a length of time → the largest unit that fits it exactly', () => {
   const texts = [5, 60, 90, 180, 1440, 10_080, 43_200].map((minutes) => formatDuration(en, minutes));
   assert.deepEqual(texts, ['5 minutes', '1 hour', '90 minutes', '3 hours', '1 day', '7 days', '30 days']);
+});
+
+test('Arabic in any region → Latin digits, as amounts have, in times and in months', () => {
+  for (const region of ['ar', 'ar-EG', 'ar-SA']) {
+    const words = wordsFor({ headers: { 'accept-language': region } });
+    const at = new Date('2026-11-28T15:10:00Z');
+    const texts = [instantText(words, at), utcDayText(words, at), dayText(words, at), formatDuration(words, 15)];
+    assert.doesNotMatch(texts.join(), /[٠-٩]/);
+    assert.match(texts[0] ?? '', /3:10/);
+  }
+});
+
+test('an amount and its period → in the order of the language, without a comma of another one', () => {
+  assert.equal(amountEvery(en, '€12.00', 1, 'month'), '€12.00 every month');
+  assert.equal(amountEvery(wordsOf('ja'), '€12.00', 1, 'month'), '毎月 €12.00');
+  assert.equal(amountEvery(wordsOf('ar'), '12.00 €', 1, 'month'), '12.00 € كل شهر');
 });
 
 test('a time that is left → minutes below two hours, hours below two days, then days', () => {

@@ -137,6 +137,11 @@ export function everyText(words: Words, every: number, period: Period): string {
   return fill(common.everyMany[period], { period: unit });
 }
 
+/** `€12.00 every month`. */
+export function amountEvery(words: Words, amount: string, every: number, period: Period): string {
+  return fill(commonTexts(words).common.amountEvery, { amount, every: everyText(words, every, period) });
+}
+
 /** The price of one USDC, with every digit: `1 USDC = 0.92 EUR`. Left to right in every language, like a formula. */
 export function rateOf(words: Words, { rate, fiat_code }: { rate: string; fiat_code: string }): Html {
   const cost = `${formatDecimal(words, rate)} ${fiat_code}`;

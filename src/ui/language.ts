@@ -9,7 +9,8 @@ export type Language = (typeof languages)[number];
 
 /**
  * The language of a page, for which each area of `texts` has its texts. `locale`: the language with its reader's
- * region, if that is known, for times of day: `en-GB` has 24 hours, `en-US` twice 12.
+ * region, if that is known, for times of day: `en-GB` has 24 hours, `en-US` twice 12. It asks for Latin digits, because
+ * amounts have them: the default of `ar-EG` are Arabic-Indic ones.
  */
 export type Words = { language: Language; locale: string; direction: 'ltr' | 'rtl' };
 
@@ -17,7 +18,7 @@ const rightToLeft: string[] = ['ar'];
 
 /** The words of a language, where no HTTP request decides it, such as in mails. */
 export function wordsOf(language: Language, locale: string = language): Words {
-  return { language, locale, direction: rightToLeft.includes(language) ? 'rtl' : 'ltr' };
+  return { language, locale: `${locale}-u-nu-latn`, direction: rightToLeft.includes(language) ? 'rtl' : 'ltr' };
 }
 
 /** The words of somebody's stored language; `otherwise` if there is none. */

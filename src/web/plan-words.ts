@@ -6,7 +6,7 @@ import type { PlanDisplayStatus, PlanRow } from '../plans/read.ts';
 import type { Day } from '../plans/rules.ts';
 import { dashboardTexts } from '../texts/dashboard.ts';
 import { badge, type StateKind } from '../ui/components.ts';
-import { dayText, everyText } from '../ui/formats.ts';
+import { amountEvery, dayText } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { emptyState } from './table.ts';
 
@@ -36,7 +36,7 @@ export function chargeText(
   { fiat_int, fiat_code, every, period }: Pick<PlanRow, 'fiat_int' | 'fiat_code' | 'every' | 'period'>,
 ): string {
   const amount = formatFiat(BigInt(fiat_int), fiat_code, words.language);
-  return fill(dashboardTexts(words).plans.amountEvery, { amount, every: everyText(words, every, period) });
+  return amountEvery(words, amount, every, period);
 }
 
 /** A plan's name; its day of creation if its name was erased with its customer's data, or shows nothing. */

@@ -38,6 +38,7 @@ for (const [locale, zone, until] of [
   ['en-GB', 'Europe/London', /until 1[23]:10/],
   ['en-US', 'America/New_York', /until [78]:10\sAM/],
   ['de-DE', 'Europe/Berlin', /bis 1[34]:10/],
+  ['ar-EG', 'Africa/Cairo', /حتى [23]:10/],
 ] as const) {
   test(`${locale} in ${zone} → the pay page says the local time of day in its way, and no date, since it is today`, async () => {
     const { id, page, context } = await fixturesIn(locale, zone);

@@ -8,7 +8,7 @@ import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, fullAddress, optionList, selectField, stateLine } from '../../ui/components.ts';
-import { everyText, groupMicro, utcDayText } from '../../ui/formats.ts';
+import { amountEvery, groupMicro, utcDayText } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { phone, walletElsewhere } from '../../web/phone-wallets.ts';
 import { networkChips } from '../network-chips.ts';
@@ -69,7 +69,7 @@ export function agreeCard(view: PlanView, isAgain: boolean): Html {
         [t.who, html`<strong dir="auto">${merchant}</strong>`],
         facts.merchant_name === null ? null : [t.through, html`<span dir="auto">${facts.partner_name}</span>`],
         [t.what, html`<span dir="auto">${facts.name}</span>`],
-        [t.each, `${amount}, ${everyText(words, facts.every, facts.period)}`],
+        [t.each, amountEvery(words, amount, facts.every, facts.period)],
         [t.first, utcDayText(words, startOf(facts.next_on ?? facts.first_on))],
         [t.until, utcDayText(words, first.endsAt)],
         ...limitFacts(words, {

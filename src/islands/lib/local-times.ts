@@ -1,6 +1,5 @@
 /** The page's language with its reader's region, which decides whether a day has 24 hours or twice 12. */
-const { lang, dataset } = document.documentElement;
-const locale = dataset.locale || lang || 'en';
+const locale = document.documentElement.dataset.locale || 'en';
 
 /**
  * Shows instants in the reader's time zone. Without script they are in UTC, and say so. Those of today show only the

@@ -13,13 +13,13 @@ export function fillText(text: string | undefined, values: Record<string, string
   });
 }
 
-/** The language of the page, for `Intl`. */
-export const language = document.documentElement.lang || 'en';
+/** The language of the page, for `Intl`: with Latin digits, as the server writes them. Older engines write Arabic-Indic ones. */
+export const language = `${document.documentElement.lang || 'en'}-u-nu-latn`;
 
 /** Micro units as text for people, grouped as the server does. */
 export function formatUsdc(micro: bigint): string {
   const digits = micro.toString().padStart(7, '0');
   const decimal = `${digits.slice(0, -6)}.${digits.slice(-6)}` as `${number}`;
   const format = { minimumFractionDigits: micro % 10_000n === 0n ? 2 : 6, maximumFractionDigits: 6 };
-  return new Intl.NumberFormat(`${language}-u-nu-latn`, format).format(decimal);
+  return new Intl.NumberFormat(language, format).format(decimal);
 }

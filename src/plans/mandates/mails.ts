@@ -10,7 +10,7 @@ import { mailBrandingOf } from '../../partners/branding.ts';
 import { type MandateTexts, mandateTexts } from '../../texts/mandates.ts';
 import { planTexts } from '../../texts/plans.ts';
 import { checksummed } from '../../ui/address.ts';
-import { everyText } from '../../ui/formats.ts';
+import { amountEvery } from '../../ui/formats.ts';
 import { fill, type Words, wordsKept } from '../../ui/language.ts';
 import { planPageUrl } from '../link.ts';
 import { takePlanMail } from '../mail-limit.ts';
@@ -108,7 +108,7 @@ async function queueToCustomer(
     test: facts.test_mode ? t.test : null,
     facts: [
       [page.what, facts.name ?? ''],
-      [page.each, `${amount}, ${everyText(words, facts.every, facts.period)}`],
+      [page.each, amountEvery(words, amount, facts.every, facts.period)],
       ...more(words, texts),
     ],
     link: { url, label: kind === 'ask' || kind === 'again' ? t.see : t.seePlan, sentence: fill(t.link, { link: url }) },

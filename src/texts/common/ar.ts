@@ -41,6 +41,7 @@ export const ar: CommonTexts<'ar'> = {
       month: 'كل شهر',
       year: 'كل سنة',
     },
+    amountEvery: '{amount} {every}',
     everyMany: {
       day: '(الفترة: {period})',
       week: '(الفترة: {period})',

@@ -27,6 +27,7 @@ export const de: CommonTexts<'de'> = {
       month: 'jeden Monat',
       year: 'jedes Jahr',
     },
+    amountEvery: '{amount} {every}',
     everyMany: {
       day: 'alle {period}',
       week: 'alle {period}',

@@ -26,6 +26,7 @@ export const en = {
       month: 'every month',
       year: 'every year',
     },
+    amountEvery: '{amount} {every}',
     everyMany: {
       day: 'every {period}',
       week: 'every {period}',

@@ -31,6 +31,7 @@ export const es: CommonTexts<'es'> = {
       month: 'cada mes',
       year: 'cada año',
     },
+    amountEvery: '{amount} {every}',
     everyMany: {
       day: 'cada {period}',
       week: 'cada {period}',

@@ -31,6 +31,7 @@ export const fr: CommonTexts<'fr'> = {
       month: 'chaque mois',
       year: 'chaque année',
     },
+    amountEvery: '{amount} {every}',
     everyMany: {
       day: 'tous les {period}',
       week: 'toutes les {period}',

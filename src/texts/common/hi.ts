@@ -27,6 +27,7 @@ export const hi: CommonTexts<'hi'> = {
       month: 'हर महीने',
       year: 'हर साल',
     },
+    amountEvery: '{every} {amount}',
     everyMany: {
       day: 'हर {period} में',
       week: 'हर {period} में',

@@ -27,6 +27,7 @@ export const ja: CommonTexts<'ja'> = {
       month: '毎月',
       year: '毎年',
     },
+    amountEvery: '{every} {amount}',
     everyMany: {
       day: '{period}ごと',
       week: '{period}ごと',

@@ -31,6 +31,7 @@ export const pt: CommonTexts<'pt'> = {
       month: 'todo mês',
       year: 'todo ano',
     },
+    amountEvery: '{amount} {every}',
     everyMany: {
       day: 'a cada {period}',
       week: 'a cada {period}',

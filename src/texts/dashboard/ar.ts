@@ -361,7 +361,6 @@ export const ar: DashboardTexts<'ar'> = {
       paused: 'متوقفة مؤقتًا',
       ended: 'منتهية',
     },
-    amountEvery: '{amount} {every}',
     unnamed: 'خطة بتاريخ {date}',
     wait: 'خططك معلّقة',
     waitRest:

@@ -389,7 +389,6 @@ export const de: DashboardTexts<'de'> = {
       paused: 'Pausiert',
       ended: 'Beendet',
     },
-    amountEvery: '{amount} {every}',
     unnamed: 'Plan vom {date}',
     wait: 'Ihre Pläne sind angehalten',
     waitRest:

@@ -370,7 +370,6 @@ export const en = {
       paused: 'Paused',
       ended: 'Ended',
     },
-    amountEvery: '{amount} {every}',
     unnamed: 'Plan from {date}',
     wait: 'Your plans are on hold',
     waitRest:

@@ -379,7 +379,6 @@ export const es: DashboardTexts<'es'> = {
       paused: 'En pausa',
       ended: 'Terminado',
     },
-    amountEvery: '{amount} {every}',
     unnamed: 'Plan del {date}',
     wait: 'Sus planes están en espera',
     waitRest:

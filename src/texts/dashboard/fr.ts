@@ -387,7 +387,6 @@ export const fr: DashboardTexts<'fr'> = {
       paused: 'En pause',
       ended: 'Terminé',
     },
-    amountEvery: '{amount} {every}',
     unnamed: 'Plan du {date}',
     wait: 'Vos plans sont suspendus',
     waitRest:

@@ -359,7 +359,6 @@ export const hi: DashboardTexts<'hi'> = {
       paused: 'रुका हुआ',
       ended: 'समाप्त',
     },
-    amountEvery: '{every} {amount}',
     unnamed: '{date} का प्लान',
     wait: 'आपके प्लान रुके हुए हैं',
     waitRest:

@@ -189,7 +189,7 @@ export const ja: DashboardTexts<'ja'> = {
     memoHint: '支払いページでお客様に表示されます。',
     expiry: '有効期間',
     usual: '既定',
-    usualRest: '既定：{pos}（請求書は{invoice}）。',
+    usualRest: '既定：{pos}（請求書は {invoice}）。',
     make: '請求を作成',
     cashier: 'お店で使う場合は、レジ画面をお使いください。',
     off: '現在は請求できません',
@@ -369,7 +369,6 @@ export const ja: DashboardTexts<'ja'> = {
       paused: '一時停止中',
       ended: '終了',
     },
-    amountEvery: '{every} {amount}',
     unnamed: '{date} のプラン',
     wait: 'プランは保留中です',
     waitRest:

@@ -382,7 +382,6 @@ export const pt: DashboardTexts<'pt'> = {
       paused: 'Pausado',
       ended: 'Encerrado',
     },
-    amountEvery: '{amount} {every}',
     unnamed: 'Plano de {date}',
     wait: 'Seus planos estão suspensos',
     waitRest:
