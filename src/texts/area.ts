@@ -25,13 +25,25 @@ export type Translated<T, L extends Language = Language> = {
 
 /** Gives the texts of an area in the reader's language. An area is what one kind of page loads. */
 export function translations<T>(texts: Record<Language, T>): (reader: { language: Language }) => T {
-  const shown = { ...texts, fr: eachText(texts.fr, withoutBreaksAtMarks) };
+  const shown = {
+    ...texts,
+    de: eachText(texts.de, withPercentSigns),
+    fr: eachText(texts.fr, withoutBreaksAtMarks),
+    ja: eachText(texts.ja, withCounters),
+  };
   return ({ language }) => shown[language];
 }
 
 /** French writes a space before some marks and inside quotation marks. A line must not begin with such a mark. */
 const withoutBreaksAtMarks = (text: string): string =>
   text.replace(/ (?=[:;?!»])/g, '\u00a0').replaceAll('« ', '«\u00a0');
+
+/** German separates a percent sign from its number, on the same line. */
+const withPercentSigns = (text: string): string => text.replaceAll(' %', '\u00a0%');
+
+/** Japanese texts here separate a number from its counter. A line must not end between them. */
+const withCounters = (text: string): string =>
+  text.replace(/(?<=[\d}]) (?=分|日|秒|ミリ秒|時間|か月|年|回|桁|件|個|人|つ|文字|米ドル|ブロック)/g, '\u00a0');
 
 /** A copy of nested texts, each of them changed. */
 function eachText<T>(texts: T, change: (text: string) => string): T {

@@ -94,7 +94,7 @@ test('fillCount › a count → the text’s form for it by the plural rules of 
   assert.equal(texts('en', 100, { count: '100+' }), '100+ events are waiting.');
   assert.equal(texts('fr', 0), '0 événement est en attente.');
   assert.equal(texts('fr', 1_000_000), '1\u202f000\u202f000 d’événements sont en attente.');
-  assert.equal(texts('ja', 1), '1 件のイベントが待機中です。');
+  assert.equal(texts('ja', 1), '1\u00a0件のイベントが待機中です。');
   assert.deepEqual(
     [0, 1, 2, 3, 11, 100].map((count) => texts('ar', count)),
     [

@@ -88,9 +88,9 @@ export const de: MandateTexts<'de'> = {
     next: 'Nächste Zahlung',
     until: 'Bis',
     max: 'Höchstens je Zahlung',
-    maxRest: 'Für bis zu {cap}, und ein Cent, der Zahlungen unterscheidbar macht.',
+    maxRest: 'Für bis zu {cap}, dazu ein Cent, der Zahlungen unterscheidbar macht.',
     maxReserve:
-      'Für bis zu {cap}, mit {percent} % für den Wechselkurs und einem Cent, der Zahlungen unterscheidbar macht.',
+      'Für bis zu {cap}, dazu {percent} % für den Wechselkurs und ein Cent, der Zahlungen unterscheidbar macht.',
     year: 'Höchstens im Jahr',
     yearRest: '{count} Zahlungen: Das Netzwerk lässt keine früher als {days} Tage nach der vorigen zu.',
     payee: 'Bezahlt an',

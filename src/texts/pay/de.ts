@@ -27,7 +27,7 @@ export const de: PayTexts<'de'> = {
     sendingRest:
       'Sie haben sie signiert, und wir senden sie für Sie. Sobald sie bestätigt ist, sind Sie fertig; Sie müssen nichts weiter tun.',
     sendingLongRest:
-      'Sie haben sie signiert, und es dauert länger als sonst. Sie kann noch durchgehen; bitte zahlen Sie noch nicht noch einmal.',
+      'Sie haben sie signiert, und es dauert länger als sonst. Sie kann noch durchgehen; bitte zahlen Sie vorerst nicht erneut.',
     unsent: 'Die von Ihnen signierte Zahlung ist nicht durchgegangen',
     unsentRest: 'Es wurde kein Geld bewegt. Bitte zahlen Sie noch einmal.',
     unsentHoldsRest:
@@ -260,7 +260,7 @@ export const de: PayTexts<'de'> = {
       too_late: 'Zu spät',
       wrong_token: 'Falscher Token',
       wrong_network: 'Falsches Netzwerk',
-      failed: 'Fehlgeschlagene Transaktion',
+      failed: 'Transaktion schlägt fehl',
       reorganised: 'Vom Netzwerk rückgängig gemacht',
       pending: 'Noch nicht bestätigt',
     },

@@ -87,7 +87,8 @@ export const ja: PortalTexts<'ja'> = {
     until: '終了（含まない）',
     none: '条件に合う請求はありません',
     noneRest: '絞り込みを解除するか、モードを切り替えてください。',
-    firstRest: '請求では、1人のお客様に1つの金額を依頼します。最初の請求を API で作成すると、すぐここに表示されます。',
+    firstRest:
+      '請求では、1 人のお客様に 1 つの金額を依頼します。最初の請求を API で作成すると、すぐここに表示されます。',
     unnamed: '名前のない加盟店',
     concerns: {
       underpaid: '一部支払い',
