@@ -69,6 +69,7 @@ function layout(page: Page, nonce: string, { hasPlayMoney, query }: Surroundings
         <link rel="icon" href="${iconPath}" type="image/svg+xml">
         ${raw(`<style>${page.frame ? wideStyle : style}</style>`)}
         ${page.branding?.accentStyle && raw(`<style>${page.branding.accentStyle}</style>`)}
+        ${island && page.refreshSeconds !== undefined && refreshIfIslandFails(page.refreshSeconds, nonce)}
         ${island && html`<script type="module" nonce="${nonce}" src="${islandPath(island)}"></script>`}
         ${
           page.refreshSeconds !== undefined &&
@@ -84,6 +85,18 @@ function layout(page: Page, nonce: string, { hasPlayMoney, query }: Surroundings
       </body>
     </html>
   `.text;
+}
+
+/**
+ * On a bad connection the browser code may not load, although script is switched on: the page would wait for ever for
+ * what it promises to show. It is loaded again then, unless the server cannot be reached or somebody types.
+ */
+function refreshIfIslandFails(seconds: number, nonce: string): Html {
+  const again = `fetch(location.href,{method:'HEAD'}).then(()=>{
+document.activeElement.matches('input')||location.replace(location.pathname)},()=>{})`;
+  const watch = `addEventListener('error',({target})=>{
+target.type==='module'&&setInterval(()=>{${again}},${seconds * 1000})},true)`;
+  return raw(`<script nonce="${nonce}">${watch.replaceAll('\n', '')}</script>`);
 }
 
 /** A landmark with a name, for screen readers that move from landmark to landmark. */

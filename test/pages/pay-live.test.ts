@@ -324,3 +324,31 @@ test('copy buttons copy whole, say so once, and select the text where the clipbo
   await page.waitForFunction((text) => getSelection()?.toString().trim() === text, wallet);
   await close();
 });
+
+test('browser code that does not load on a bad connection → the page is loaded again, but not while somebody types', async () => {
+  const request = await fixtures.request();
+  let isBad = true;
+  const { page, loads, close } = await fixtures.open(request, {
+    prepare: async (context) => {
+      await context.clock.install();
+      // What the script imports fails, as when a connection breaks off half-way.
+      await context.route('**/assets/part-*', (route) => (isBad ? route.abort() : route.continue()));
+    },
+  });
+  await page.getByText('Sent it, but it’s not showing?').click();
+  await page.getByLabel('Transaction hash').focus();
+  const asked = page.waitForResponse((response) => response.request().method() === 'HEAD');
+  await page.clock.fastForward(20_000);
+  await asked;
+  assert.equal(loads(), 1);
+  await page.getByLabel('Transaction hash').blur();
+  isBad = false;
+  await fixtures.pay(request);
+  await fixtures.node.mine(2);
+  const loaded = page.waitForEvent('load');
+  await page.clock.fastForward(20_000);
+  await loaded;
+  await page.getByText('has received your payment').waitFor();
+  assert.equal(loads(), 2);
+  await close();
+});
