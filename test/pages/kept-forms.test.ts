@@ -73,6 +73,25 @@ test('A form that is sent after the session has ended → signing in leads to it
   await context.close();
 });
 
+test('Settings that a colleague changed meanwhile → what was typed is back, and the colleague’s change stays', async () => {
+  const { page, context, person } = await openPortal('/portal/settings?mode=test');
+  await page.getByLabel('Name', { exact: true }).fill('Corner Shops & Daughters');
+  await endSessions(person.userId);
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByText('We have kept what you typed in this browser').waitFor();
+  const { id } = partner.partner;
+  await fixtures.db.sql`update partners set email = 'colleague@example.com' where id = ${id}`;
+  const tab = await signInByMail(page, person.email);
+  await tab.getByText(notice).waitFor();
+  assert.equal(await tab.getByLabel('Name', { exact: true }).inputValue(), 'Corner Shops & Daughters');
+  assert.equal(await tab.getByLabel('E-mail').inputValue(), 'colleague@example.com');
+  await tab.getByRole('button', { name: 'Save' }).first().click();
+  await tab.getByText('Saved.').waitFor();
+  const [stored] = await fixtures.db.sql`select name, email from partners where id = ${id}`;
+  assert.deepEqual({ ...stored }, { name: 'Corner Shops & Daughters', email: 'colleague@example.com' });
+  await context.close();
+});
+
 test('Somebody else signs in in the same browser → sees nothing of it, and it is gone', async () => {
   const { page, context, person } = await openPortal('/portal/settings?mode=test');
   await page.getByLabel('E-mail').fill('private@example.com');

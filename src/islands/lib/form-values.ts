@@ -6,13 +6,18 @@ export type FormValues = Record<string, [name: string, value: string][]>;
 
 /** Hidden values that are new each time: by them the server recognises a form that is sent twice. */
 const newEachTime = ['form', 'key'];
+/** Hidden fields that say what a field held when the server rendered the form (`src/web/shown.ts`). */
+const shownPrefix = 'shown_';
 /** Never kept: secrets, files, and what somebody does not type. */
 const neverKept = ['hidden', 'password', 'file', 'submit', 'button'];
 
+const hiddenIn = (form: HTMLFormElement) => [...form.querySelectorAll<HTMLInputElement>('input[type="hidden"]')];
+const isShown = ({ name }: HTMLInputElement) => name.startsWith(shownPrefix);
+
 /** Which form it is, also on a page that was rendered later: its address and its hidden values. */
 export function keyOf(form: HTMLFormElement): string {
-  const hidden = [...form.querySelectorAll<HTMLInputElement>('input[type="hidden"]')];
-  const fixed = hidden.filter(({ name }) => !newEachTime.includes(name)).map(({ name, value }) => [name, value]);
+  const hidden = hiddenIn(form).filter((field) => !newEachTime.includes(field.name) && !isShown(field));
+  const fixed = hidden.map(({ name, value }) => [name, value]);
   const { pathname, search } = new URL(form.action);
   return pathname + search + JSON.stringify(fixed);
 }
@@ -37,7 +42,7 @@ const formsIn = (root: ParentNode) => [...root.querySelectorAll('form')];
 /** The values of one form. */
 export function valuesOf(form: HTMLFormElement): FormValues {
   const sent = fieldsOf(form).filter((field) => !isTicked(field) || field.checked);
-  return { [keyOf(form)]: sent.map(({ name, value }) => [name, value]) };
+  return { [keyOf(form)]: [...sent, ...hiddenIn(form).filter(isShown)].map(({ name, value }) => [name, value]) };
 }
 
 /** The values of all forms in which something differs from what the server sent. */
@@ -46,8 +51,20 @@ export function typedIn(root: ParentNode): FormValues {
   return Object.assign({}, ...changed.map(valuesOf));
 }
 
+/** The fields of a form that somebody else has changed since its values were kept, and that were not changed in it. */
+function changedElsewhere(form: HTMLFormElement, values: [name: string, value: string][]): string[] {
+  return hiddenIn(form)
+    .filter(isShown)
+    .flatMap(({ name, value }) => {
+      const before = values.find(([kept]) => kept === name)?.[1];
+      const field = name.slice(shownPrefix.length);
+      const own = values.filter(([kept]) => kept === field).map(([, typed]) => typed);
+      return before !== undefined && before !== value && own.join() === before ? [field] : [];
+    });
+}
+
 /**
- * Fills in forms again. A form that is there twice is left as it is.
+ * Fills in forms again. A form that is there twice is left as it is, and so is a field that only somebody else changed.
  *
  * @returns those that were filled in
  */
@@ -56,7 +73,8 @@ export function typeAgain(root: ParentNode, typed: FormValues): HTMLFormElement[
   return Object.entries(typed).flatMap(([key, values]) => {
     const [form, ...others] = forms.filter((one) => keyOf(one) === key);
     if (!form || others.length > 0) return [];
-    for (const field of fieldsOf(form)) {
+    const elsewhere = changedElsewhere(form, values);
+    for (const field of fieldsOf(form).filter(({ name }) => !elsewhere.includes(name))) {
       const own = values.filter(([name]) => name === field.name).map(([, value]) => value);
       if (isTicked(field)) field.checked = own.includes(field.value);
       else if (own[0] !== undefined) field.value = own[0];
