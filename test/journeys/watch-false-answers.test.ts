@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { poll } from '../../src/chain/reader/read.ts';
 import { startWatching } from '../../src/chain/reader/watcher.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
@@ -18,6 +18,11 @@ before(async () => {
 after(async () => {
   await provider?.stop();
   await fixtures?.stop();
+});
+
+// If a test fails while the provider lies, the lies end with it.
+afterEach(() => {
+  provider.fake.lie = async () => null;
 });
 
 const found = async (txHash: string) => (await fixtures.transfers()).some((row) => row.tx_hash === txHash);
@@ -140,13 +145,18 @@ test('a provider that limits ranges is asked for fewer blocks at once', async ()
   provider.fake.lie = async () => null;
 });
 
+/** Answers about the newest block as if the chain ended at this one. */
+const endsAt =
+  (number: number): Lie =>
+  async ({ method, params, ask }) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'latest'
+      ? { result: await ask(method, [`0x${number.toString(16)}`, false]) }
+      : null;
+
 test('the endpoint in use fails, lies or is late → the second one is used at once', async () => {
   const honest = fixtures.node.chain.rpcUrls[0] ?? '';
   const frozen = { at: 0 };
-  const late: Lie = async ({ method, params, ask }) =>
-    method === 'eth_getBlockByNumber' && params[0] === 'latest'
-      ? { result: await ask(method, [`0x${frozen.at.toString(16)}`, false]) }
-      : null;
+  const late: Lie = (call) => endsAt(frozen.at)(call);
   const otherBranch: Lie = async ({ method, params, ask }) => {
     if (method !== 'eth_getBlockByNumber') return null;
     const block = (await ask(method, params)) as Entry;
@@ -170,6 +180,59 @@ test('the endpoint in use fails, lies or is late → the second one is used at o
     assert.deepEqual(fixtures.removed, [], `${what}: nothing was taken back`);
     provider.fake.lie = async () => null;
   }
+});
+
+test('the head of the endpoint in use stays where it is while the second one is ahead → that one is used', async () => {
+  const reader = await fixtures.reader([provider.url, fixtures.node.chain.rpcUrls[0] ?? '']);
+  const head = await headNumber(fixtures.node.chain);
+  await pollUntil(reader, async () => (await fixtures.cursor())?.number === head);
+  await pollUntil(reader, async () => reader.pool.providers.every(({ checked }) => checked === 'yes'));
+  provider.fake.lie = endsAt(head);
+  const txHash = await fixtures.pay(500n);
+  const [stuck] = reader.pool.providers;
+  assert.ok(stuck);
+  await poll(reader);
+  assert.equal(await found(txHash), false);
+  stuck.headAtMs -= 60_000;
+  await poll(reader);
+  assert.equal(stuck.failures, 1, 'it rests');
+  await pollUntil(reader, () => found(txHash));
+  provider.fake.lie = async () => null;
+});
+
+test('the only endpoint falls behind what was read → nothing is taken back, and reading goes on once it has caught up', async () => {
+  const reader = await fixtures.reader([provider.url]);
+  const txHash = await fixtures.pay(500n);
+  await pollUntil(reader, () => found(txHash));
+  const before = await fixtures.cursor();
+  fixtures.removed.length = 0;
+  provider.fake.lie = endsAt((before?.number ?? 0) - 1);
+  await poll(reader);
+  assert.deepEqual([await fixtures.cursor(), fixtures.removed], [before, []]);
+  provider.fake.lie = async () => null;
+  const next = await fixtures.pay(500n);
+  await pollUntil(reader, () => found(next));
+});
+
+test('one endpoint shows another branch whose blocks fit each other, the second one the blocks that were read → nothing is taken back', async () => {
+  const reader = await fixtures.reader([provider.url, fixtures.node.chain.rpcUrls[0] ?? '']);
+  await pollUntil(reader, async () => reader.pool.providers.every(({ checked }) => checked === 'yes'));
+  const fork = (await fixtures.cursor())?.number ?? 0;
+  const txHash = await fixtures.pay(500n);
+  await pollUntil(reader, () => found(txHash));
+  fixtures.removed.length = 0;
+  const onBranch = (hash: unknown) => `0x77${String(hash).slice(4)}`;
+  provider.fake.lie = async ({ method, params, ask }) => {
+    if (method !== 'eth_getBlockByNumber') return null;
+    const block = (await ask(method, params)) as Entry;
+    if (!block || Number(block.number) <= fork) return null;
+    const parentHash = Number(block.number) === fork + 1 ? block.parentHash : onBranch(block.parentHash);
+    return { result: { ...block, hash: onBranch(block.hash), parentHash } };
+  };
+  const next = await fixtures.pay(500n);
+  await pollUntil(reader, () => found(next));
+  assert.deepEqual([fixtures.removed, await found(txHash)], [[], true]);
+  provider.fake.lie = async () => null;
 });
 
 test('a provider that serves another chain → never read', async () => {
