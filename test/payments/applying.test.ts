@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { theService } from '../../src/audit/write.ts';
 import { toRemoved } from '../../src/chain/reader/removed.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { applyTransfer, type TransferToApply } from '../../src/payments/apply.ts';
+import { Decisions } from '../../src/payments/decisions.ts';
 import { type KeptBinding, selectKeptBindings, upsertKeptBinding } from '../../src/payments/kept-binding-store.ts';
-import { readTransfer, type TransferRow } from '../../src/payments/transfers.ts';
+import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
+import { keyOf, readTransfer, type TransferRow } from '../../src/payments/transfers.ts';
 import { undoRemoved } from '../../src/payments/undo-removed.ts';
+import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import { countOpenPayments, readOpenPayment } from '../../src/payments/unmatched/by-merchant.ts';
 import { attachProofs, detachProof, verifyProofs } from '../../src/requests/proof.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -119,6 +125,51 @@ test('a part that is found last and was mined first → the proof names the tran
   assert.equal(applied.kind === 'applied' && applied.proofStatus, 'verified');
   const [proof] = await database.db.sql`select tx_hash, payer_address from requests where id = ${request.id}`;
   assert.deepEqual(proof, { tx_hash: completing.tx_hash, payer_address: completing.from_address });
+
+  const unsure = await ask();
+  await arrive({ ...countingFor(unsure.id), ...mined, token_address: '0xlast' });
+  const missing = (BigInt(unsure.usdc_micro) - 6_000_000n).toString();
+  const first = await arrive({ value: missing, block_number: 40, block_time: minutesAgo(2) });
+  await apply(first, unsure, { confirmed: false });
+  const [row] = await database.db.sql`select proof_status, asset_id from requests where id = ${unsure.id}`;
+  assert.deepEqual(row, { proof_status: 'attached', asset_id: `eip155:${chain.chainId}/erc20:0xlast` });
+});
+
+test('another transaction holds an earlier part → nothing is decided without it, and nobody is waited for', async () => {
+  const request = await ask();
+  const part = await arrive({ ...countingFor(request.id), value: '4000000' });
+  const rest = await arrive({ value: '6000000' });
+  await database.db.transaction(async (holder) => {
+    await holder`select from transfers where tx_hash = ${part.tx_hash} for update`;
+    await assert.rejects(apply(rest, request), { code: '55P03' });
+  });
+  assert.equal((await apply(rest, request)).kind, 'applied');
+});
+
+test('a decision about a transfer that is in another block, or was matched meanwhile → nothing is written', async () => {
+  const row = await arrive({});
+  for (const known of [{ ...row, block_hash: '0xmoved' }, await arrive(unmatched('ambiguous'))]) {
+    const decisions = new Decisions();
+    decisions.reject(known, null, 'no_match');
+    const written = database.db.scoped(scope, (tx) => decisions.write(tx, ctx, 'pending'));
+    await assert.rejects(written, /has changed/);
+  }
+  assert.equal((await rowOf(row.tx_hash)).judged_at, null);
+});
+
+test('a final payment that its sender signs for, or its merchant attaches → attached, until the endpoints confirm it', async () => {
+  const sender = privateKeyToAccount(generatePrivateKey());
+  const [claimed, attached] = [await ask(), await ask()];
+  const arrived = { ...unmatched('no_match'), token_address: chain.tokens[0]?.address ?? '' };
+  const [one, two] = [
+    await arrive({ ...arrived, value: claimed.usdc_micro, from_address: sender.address.toLowerCase() }),
+    await arrive({ ...arrived, value: attached.usdc_micro }),
+  ];
+  const signature = await sender.signTypedData(claimTypedData(ctx.config, claimed.id, keyOf(one)));
+  const outcome = { kind: 'counted', proofStatus: 'attached' };
+  assert.deepEqual(await claim(ctx, claimed.id, { ...keyOf(one), signature }), outcome);
+  const attaching = { ...keyOf(two), accountId: merchant.id, requestId: attached.id };
+  assert.deepEqual(await attachUnmatched(ctx, theService, scope, attaching), outcome);
 });
 
 test('paid in the half hour after its expiry, which nobody has stored yet → it stays expired, as every reader saw it', async () => {
@@ -226,6 +277,7 @@ test('what was decided about a removed transfer → the latest decision counts, 
   await keep({ ...decided, ...money, requestId: second.id });
   assert.deepEqual(await kept(row), [{ place: 0, request_id: second.id, rule: 'merchant' }]);
   assert.deepEqual(await kept({ ...row, account_id: heir.id }), [], 'the money is no longer that merchant’s');
+  assert.deepEqual(await kept({ ...row, partner_id: randomUUID() }), [], 'nor that partner’s');
   await keep({ ...decided, ...money, rule: 'claim' });
   const signed = [{ place: 0, request_id: first.id, rule: 'claim' }];
   assert.deepEqual(await kept({ ...row, account_id: heir.id }), signed, 'a signature says whom it is for');
