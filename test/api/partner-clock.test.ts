@@ -56,7 +56,12 @@ test('POST requests › the partner’s clock is 30 days ahead → the order con
   const { idempotency_key: _, ...again } = body;
   const decidedBefore = (await side.api.create(again)).json;
   assert.ok(Date.parse(decidedBefore.created_at) > Date.parse(json.created_at));
-  assert.ok(isNear(decidedBefore.expires_at, 5 * minute), 'the same by the statement for a create decided before');
+  const [reserved] = await api.db.sql`
+    select reserved_until from amount_reservations where request_id = ${decidedBefore.request_id}`;
+  assert.ok(
+    isNear(decidedBefore.expires_at, 5 * minute) && isNear(reserved?.reserved_until, day + 5 * minute),
+    'the same by the statement for a create decided before',
+  );
 
   assert.equal((await side.api.create(body)).json.idempotent_replay, true);
   const differing = await api.db.sql`select from differing_replays where request_id = ${json.request_id}`;

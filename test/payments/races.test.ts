@@ -156,6 +156,9 @@ test('reserved amounts are freed once their time has passed and every chain was 
   await until(unread, '-30 minutes');
   await until(still, '1 hour');
   await database.db.sql`update requests set proof_status = 'attached' where id = ${attached?.id ?? ''}`;
+  const { live } = await makePartner(database.db);
+  const ofLive = await makeRequest(database.db, live, await makeMerchant(database.db, live));
+  await until(ofLive, '-2 hours');
   await database.db.sql`update chain_cursors set block_time = now() - interval '1 hour'`;
   const twoChains = { ...ctx, chains: { test: [chain, idleChain(31339)], live: [] } };
   assert.equal(await releaseReservations(twoChains, running), 0);
@@ -171,4 +174,6 @@ test('reserved amounts are freed once their time has passed and every chain was 
     select request_id from amount_reservations where wallet_address = ${merchant.wallet}`;
   const ids = left.map(({ request_id }) => request_id).sort();
   assert.deepEqual(ids, [attached?.id, unread?.id, still?.id].sort());
+  const ofLiveMode = await database.db.sql`select from amount_reservations where request_id = ${ofLive.id}`;
+  assert.equal(ofLiveMode.length, 1, 'the chains of test mode say nothing about live payments');
 });

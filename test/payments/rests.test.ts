@@ -10,6 +10,7 @@ import { releaseReservations } from '../../src/payments/release-reservations.ts'
 import { keyOf, type TransferRow } from '../../src/payments/transfers.ts';
 import { undoRemoved } from '../../src/payments/undo-removed.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
+import { reserveRestAmount } from '../../src/requests/reserved-rests.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -247,6 +248,16 @@ test('the wallet has left the partner → a part still counts, and no amount is 
   await database.db.sql`delete from wallets where address = ${merchant.wallet}`;
   await payPart(request, 5_000_000n);
   assert.deepEqual(await asked(request), { micro: 7_345_678n, isRest: true, isReserved: false });
+});
+
+test('a cancelled request, and one whose amounts are free again → no amount is reserved for a rest', async () => {
+  const [voided, ended] = [await ask(12_345_678n), await ask(12_345_678n)];
+  await database.db.sql`update requests set status = 'voided', voided_at = now() where id = ${voided.id}`;
+  await database.db.sql`update requests set expires_at = now() - interval '25 hours' where id = ${ended.id}`;
+  for (const { id } of [voided, ended]) {
+    await database.db.scoped(scope, (tx) => reserveRestAmount(tx, scope, id, 7_000_000n));
+    assert.equal((await database.db.sql`select from reserved_rests where request_id = ${id}`).length, 0);
+  }
 });
 
 test('parts of 30 requests, new requests of the same figures and reorganisations, at once → no amount is held twice', async () => {
