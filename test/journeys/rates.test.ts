@@ -174,6 +174,10 @@ test('rates › an override with an end gives way to the sources by itself; an e
   const [shown] = (await listRates(ctx)).filter(({ code }) => code === 'EUR');
   assert.deepEqual([shown?.override, shown?.override_until], [true, new Date(now.getTime() + 3_600_000).toISOString()]);
 
+  await setOverride(ctx, theService, { code: 'KWD', rate: '0.31', until: null, shownDeviation: null });
+  const [lasting] = (await listRates(ctx)).filter(({ code }) => code === 'KWD');
+  assert.deepEqual([lasting?.rate, lasting?.override_until], ['0.31', null], 'replaced together with its end');
+
   await db.sql`update rate_overrides set until = now() - interval '1 second'`;
   assert.equal(await quote('EUR'), '0.9');
   assert.equal(await quote('KWD'), null);
