@@ -271,36 +271,41 @@ test('a wallet that is watched while its payment is on the way is known when the
   }
 });
 
-test('confirmTransfer › agreed if the transfer is in its block, otherwise how it differs; unavailable without an answer', async () => {
+/** A payment of 40 micro units that was read, as endpoints are asked about it. */
+async function readPayment() {
   const reader = await fixtures.reader();
   const txHash = await fixtures.pay(40n);
   await pollUntil(reader, () => found(txHash));
   const row = (await fixtures.transfers()).find(({ tx_hash }) => tx_hash === txHash);
   assert.ok(row);
-  const { chain } = fixtures.node;
-  const key = {
+  return {
     txHash,
     ordinal: row.ordinal,
     blockNumber: Number(row.block_number),
     logIndex: row.log_index,
     blockHash: row.block_hash,
     blockTime: row.block_time,
-    tokenAddress: chain.tokens[0]?.address ?? '',
+    tokenAddress: fixtures.node.chain.tokens[0]?.address ?? '',
     fromAddress: row.from_address,
     toAddress: row.to_address,
     value: 40n,
     calldata: { reference: row.calldata_reference?.toString('hex') ?? null },
     bindings: { authorizationNonce: null, chargedReference: null },
   };
+}
+
+test('confirmTransfer › agreed if the transfer is in its block, otherwise how it differs; unavailable without an answer', async () => {
+  const { chain } = fixtures.node;
+  const key = await readPayment();
   assert.equal(await confirmTransfer(chain, key), 'agreed');
   const calldata = { reference: '00'.repeat(16) };
   for (const [wrong, answer] of [
     [{ value: 41n }, 'absent'],
     [{ ordinal: 1 }, 'missing'],
-    [{ blockHash: txHash }, 'missing'],
+    [{ blockHash: key.txHash }, 'missing'],
     [{ blockNumber: key.blockNumber - 1 }, 'missing'],
-    [{ blockTime: new Date(row.block_time.getTime() - 1000) }, 'altered'],
-    [{ toAddress: row.from_address }, 'absent'],
+    [{ blockTime: new Date(key.blockTime.getTime() - 1000) }, 'altered'],
+    [{ toAddress: key.fromAddress }, 'absent'],
     [{ calldata }, 'altered'],
     [{ calldata: { reference: null } }, 'altered'],
     [{ bindings: { authorizationNonce: 'ab'.repeat(32), chargedReference: null } }, 'altered'],
@@ -311,6 +316,35 @@ test('confirmTransfer › agreed if the transfer is in its block, otherwise how 
   assert.equal(await confirmTransfer(chain, { ...key, calldata: null }), 'agreed');
   const away = { ...chain, rpcUrls: [...chain.rpcUrls, 'http://127.0.0.1:9'] };
   assert.equal(await confirmTransfer(away, key), 'unavailable');
+});
+
+test('confirmTransfer › an endpoint refuses the receipt → its log and its block decide, unless bytes or other logs are needed', async () => {
+  const { chain } = fixtures.node;
+  const refusing = await fakeProvider(chain.rpcUrls[0] ?? '');
+  refusing.fake.lie = async ({ method }) =>
+    method === 'eth_getTransactionReceipt' ? { error: { code: -32000, message: 'no receipts' } } : null;
+  try {
+    const key = { ...(await readPayment()), calldata: null, bindings: null };
+    const ask = (wrong: object) => confirmTransfer({ ...chain, rpcUrls: [refusing.url] }, { ...key, ...wrong });
+    assert.equal(await ask({}), 'agreed');
+    for (const wrong of [
+      { value: 41n },
+      { toAddress: key.fromAddress },
+      { logIndex: (key.logIndex ?? 0) + 1 },
+      { blockTime: new Date(key.blockTime.getTime() - 1000) },
+      { blockNumber: key.blockNumber - 1 },
+    ]) {
+      assert.equal(await ask(wrong), 'missing', Object.keys(wrong).join());
+    }
+    assert.equal(await ask({ logIndex: null }), 'unreadable');
+    assert.equal(await ask({ calldata: { reference: '00'.repeat(16) } }), 'unreadable');
+    assert.equal(
+      await ask({ bindings: { authorizationNonce: 'ab'.repeat(32), chargedReference: null } }),
+      'unreadable',
+    );
+  } finally {
+    await refusing.stop();
+  }
 });
 
 test('a token gets other decimals behind its address → within a minute nothing is read, until it has six again', async () => {
