@@ -114,6 +114,10 @@ test('POST cancel › requested and none → 200 with status voided, nothing els
   assert.equal(answer.status, 200);
   assert.deepEqual(answer.json, { ...request, status: 'voided' });
   assert.deepEqual((await one.test.api.read(request.request_id)).json, answer.json);
+  const [kept] = await api.db.sql`
+    select reserved_until - now() between interval '23 hours' and interval '24 hours' as for_a_day
+    from amount_reservations where request_id = ${request.request_id}`;
+  assert.equal(kept?.for_a_day, true, 'from now, whenever it would have expired');
 });
 
 for (const state of ['opened', 'expired', 'due', 'attached', 'verified', 'expired and verified'] as const) {
