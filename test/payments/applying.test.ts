@@ -135,6 +135,27 @@ test('a part that is found last and was mined first → the proof names the tran
   assert.deepEqual(row, { proof_status: 'attached', asset_id: `eip155:${chain.chainId}/erc20:0xlast` });
 });
 
+test('a part that is final for its own value, of a request that needs the stricter tier → attached only', async () => {
+  const finality = [
+    { upToUsdcMicro: 7_000_000n, confirmations: 1 },
+    { upToUsdcMicro: null, confirmations: 60 },
+  ];
+  const tiered = { ...ctx, chains: { test: [{ ...chain, finality }], live: [] } };
+  const request = await ask();
+  await arrive({ ...countingFor(request.id), value: '4000000', final_at: new Date() });
+  const row = await arrive({ value: '6000000', block_number: 90 });
+  const how = {
+    row,
+    requestId: request.id,
+    rule: 'reference',
+    from: 'pending',
+    confirmed: true,
+    asPart: true,
+  } as const;
+  const applied = await database.db.scoped(scope, (tx) => applyTransfer(tx, tiered, scope, how));
+  assert.equal(applied.kind === 'applied' && applied.proofStatus, 'attached');
+});
+
 test('another transaction holds an earlier part → nothing is decided without it, and nobody is waited for', async () => {
   const request = await ask();
   const part = await arrive({ ...countingFor(request.id), value: '4000000' });
