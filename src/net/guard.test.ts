@@ -89,6 +89,8 @@ describe('outgoing addresses', () => {
     assert.equal(urlFault(strict, 'https://example.com/hook?a=b'), null);
     assert.equal(urlFault({ allowCidrs: [], plainHttp: true }, 'http://example.com/'), null);
     assert.equal(urlFault({ allowCidrs: ['10.0.0.0/8'], plainHttp: true }, 'http://10.1.2.3/'), null);
+    const withNetwork = { allowCidrs: ['10.0.0.0/8'], plainHttp: false };
+    assert.equal(urlFault(withNetwork, 'http://till.example/'), null, 'the name may lead to that network');
     assert.equal(urlFault(strict, `https://example.com/${'x'.repeat(2028)}`), null, '2048 characters');
   });
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { behaviours, type Receiver, startReceiver } from '../../test/support/net/receiver.ts';
@@ -223,5 +224,20 @@ describe('POST to an address a stranger chose', () => {
     const resetting = await receiver({ behave: behaviours.reset });
     assert.equal(error(await poster(loopback).post(resetting.url, {}, '')), 'connection');
     assert.equal(resetting.received.length, 1);
+  });
+
+  test('every kept connection was closed → three others are tried, and the POST fails', async () => {
+    const open: ServerResponse[] = [];
+    const closing = await receiver({
+      behave: (response) => {
+        if (open.length === 6) return void response.socket?.destroy();
+        open.push(response);
+        if (open.length === 6) for (const one of open) one.writeHead(200).end();
+      },
+    });
+    const one = poster(loopback);
+    await Promise.all(Array.from({ length: 6 }, () => one.post(closing.url, {}, 'a')));
+    assert.equal(error(await one.post(closing.url, {}, 'a')), 'connection');
+    assert.equal(closing.received.length, 6 + 4);
   });
 });

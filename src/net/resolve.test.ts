@@ -24,6 +24,11 @@ test('many names that name servers do not know → the system looks up eight at 
   for (const { status } of [...(await same), ...(await different)]) assert.equal(status, 'rejected');
 });
 
+test('where no private network may be reached → the system, which knows local names, is not asked', async () => {
+  const resolve = createResolve(false, () => Promise.reject(new Error('no answer')));
+  await assert.rejects(resolve(tooLong), /no answer/);
+});
+
 /** The answer to a query: one A record, or none if the query is for another type. */
 function answerTo(query: Buffer, address: number[]): Buffer {
   const question = query.subarray(12, query.indexOf(0, 12) + 5);
