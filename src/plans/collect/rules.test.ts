@@ -179,6 +179,7 @@ test('A wallet lacks balance or allowance for a charge; an unused permit makes u
   assert.equal(shortage({ balance: 10n, allowance: 9n }, 10n, null), 'allowance_low');
   assert.equal(shortage({ balance: 10n, allowance: 0n }, 10n, 9n), 'allowance_low');
   assert.equal(shortage({ balance: 10n, allowance: 0n }, 10n, 10n), null);
+  assert.equal(shortage({ balance: 10n, allowance: 5n }, 10n, 5n), 'allowance_low', 'a permit replaces the allowance');
   assert.equal(shortage({ balance: 9n, allowance: 99n }, 10n, 99n), 'balance_low');
   assert.equal(shortage({ balance: 9n, allowance: 0n }, 10n, null), 'balance_low');
 });
