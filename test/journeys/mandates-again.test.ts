@@ -91,8 +91,11 @@ test('Somebody agrees again and again → ten times a day at most, so that the r
   for (let times = 0; times < 11; times++) answers.push((await of.agreeByPage(plan, payer, 'limitless')).answer);
   assert.deepEqual(answers.at(9), { status: 200, done: 'agreed' });
   assert.deepEqual(answers.at(10), { status: 409, fault: 'too_often' });
-  const states = (await of.mandatesOf(plan)).map(({ state }) => state);
+  const mandates = await of.mandatesOf(plan);
+  const states = mandates.map(({ state }) => state);
   assert.deepEqual(states, [...Array(9).fill('replaced'), 'active'], 'the last one is still in use');
+  const toRevoke = mandates.map(({ revoke_due_at }) => revoke_due_at !== null);
+  assert.deepEqual(toRevoke, [...Array(9).fill(true), false], 'all others are to be revoked on the chain');
   await of.forward(dayMs);
   assert.equal((await of.agreeByPage(plan, payer, 'limitless')).answer.done, 'agreed');
 });
