@@ -9,6 +9,7 @@ import { createShell } from '../../src/merchants/create.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { makeOnboardingToken, onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { resetOnboarding } from '../../src/onboarding/reset.ts';
+import { onboardWithKey } from '../../src/sandbox/onboard.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makePartner, testSecrets } from '../support/fixtures.ts';
 import { sessionOf } from '../support/people/dashboard.ts';
@@ -302,6 +303,15 @@ test('A reset ends the sessions of the merchant, and its wallet signs nobody in'
   assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
   assert.ok(!isIn(await visitor.open('/dashboard')));
   assert.match((await signInMerchant(app.url, account)).dashboard.html, /No merchant uses this wallet/);
+});
+
+test('A merchant is reset and signs for the same wallet again › the sessions from before stay ended', async () => {
+  const { id, account, privateKey } = await makeOnboarded(app.ctx, fixtures.test);
+  const { visitor } = await signInMerchant(app.url, account);
+  assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
+  await onboardWithKey(app.ctx, id, privateKey);
+  assert.ok(!isIn(await visitor.open('/dashboard')));
+  assert.ok(isIn((await signInMerchant(app.url, account)).dashboard), 'a new one is not');
 });
 
 test('A reset while a request is created › waits for the create, and neither fails', async () => {
