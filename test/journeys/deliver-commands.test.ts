@@ -86,6 +86,18 @@ describe('webhook commands', () => {
     assert.equal(attempt?.error, 'refused_address');
   });
 
+  test('outside a sandbox › an attempt of live mode over http to a name outside the configured networks → refused', async () => {
+    const { ctx } = deliveryContext(fixtures.db, { sandbox: false, webhookAllowCidrs: ['10.0.0.0/8'] });
+    const { live } = await makePartner(fixtures.db);
+    await setUrl(ctx, theService, live, 'http://till.example/');
+    const [id = ''] = await makeEvents(fixtures.db, live);
+    const deps = createDeliveryDeps(ctx, { resolve: async () => ['93.184.216.34'] });
+    await deliverDue(ctx, deps);
+    await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
+    const [attempt] = await fixtures.db.sql`select error from webhook_attempts where delivery_id = ${id}`;
+    assert.equal(attempt?.error, 'refused_address');
+  });
+
   test('URL and secret are updated at most ten times a minute per partner, both modes together', async () => {
     const minute = async () =>
       (await fixtures.db.sql`select date_trunc('minute', clock_timestamp()) as at`)[0]?.at.getTime();
