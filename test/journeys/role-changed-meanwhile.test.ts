@@ -120,6 +120,20 @@ test('An owner who is demoted while a live key is made or revoked makes and revo
   assert.deepEqual(await keys(), before);
 });
 
+test('An owner gives up its role while the only other owner is removed → it waits, and stays the owner', async () => {
+  const team = await twoOwners();
+  await whileTaken(
+    (tx) => tx`
+      update users set disabled_at = now() where partner_id = ${team.fixtures.partner.id} and id <> ${team.user.id}`,
+    () =>
+      team.send('/portal/team/role?mode=test', [
+        ['user', team.user.id],
+        ['role', 'viewer'],
+      ]),
+  );
+  assert.equal(await roleOf(team), 'owner');
+});
+
 test('An owner may still give up its own role, and remove itself', async () => {
   const team = await twoOwners();
   const fields: [string, string][] = [['user', team.user.id]];
