@@ -389,3 +389,29 @@ test('the branding › the picker sets the accent where it was moved and the tex
   assert.match(html, /<rect[^>]* fill="#[0-9a-f]{6}"/);
   assert.equal(await accent('', '#00aa77'), null, 'an emptied text takes the colour away');
 });
+
+test('the branding › a colour is taken back after a fault of the logo → it is not saved; moved instead, the new one is', async () => {
+  const { partner, owner } = await newPartner();
+  const send = (fields: [string, string | Blob][]) => postBranding(owner, fields);
+  const accent = async () => (await readPartner(app.db, partner.slug))?.accent;
+  const faulty = await send([
+    ['accent', '#112233'],
+    ['accent_picked', '#112233'],
+    ['shown_accent', ''],
+    ['logo', picture(Buffer.from('no picture'))],
+  ]);
+  assert.equal(faulty.status, 400);
+  const [form] = readForms(faulty.html).filter(({ action }) => action.includes('/settings/look'));
+  const { shown_accent, accent_picked } = form?.fields ?? {};
+  assert.deepEqual([shown_accent, accent_picked], ['#112233', '#112233']);
+  const again = (text: string, picked: string) =>
+    send([
+      ['accent', text],
+      ['accent_picked', picked],
+      ['shown_accent', '#112233'],
+    ]);
+  await again('#112233', '#445566');
+  assert.equal(await accent(), '#445566');
+  await again('', '#112233');
+  assert.equal(await accent(), null);
+});

@@ -1,4 +1,5 @@
 /** Shows the chosen accent and logo of pages before they are saved. */
+import { parseHex } from '../../lib/text/color.ts';
 
 for (const picker of document.querySelectorAll<HTMLInputElement>('input[data-picks]')) {
   const text = document.querySelector<HTMLInputElement>(`input[name="${picker.dataset.picks}"]`);
@@ -7,7 +8,7 @@ for (const picker of document.querySelectorAll<HTMLInputElement>('input[data-pic
   });
   text?.addEventListener('input', () => {
     // For a text that is no colour, the picker shows its first colour again. The text is what counts.
-    picker.value = /^#[0-9a-f]{6}$/i.test(text.value) ? text.value.toLowerCase() : picker.defaultValue;
+    picker.value = parseHex(text.value.trim()) ?? picker.defaultValue;
   });
 }
 

@@ -8,6 +8,7 @@ import { portalTexts } from '../../texts/portal.ts';
 import { darkAccent, lightAccent } from '../../ui/branding.ts';
 import { field } from '../../ui/components.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { shownFields } from '../../web/shown.ts';
 
 /** The initial colour of the picker, which always has one. */
 const pickerColor = ({ accent }: Pick<Partner, 'accent'>): string => parseHex(accent ?? '') ?? houseAccent;
@@ -15,11 +16,13 @@ const pickerColor = ({ accent }: Pick<Partner, 'accent'>): string => parseHex(ac
 /**
  * The accent that a form asks for. A picker always sends a colour, so its colour counts only if it was changed and the
  * text was not.
+ *
+ * @param shown the text with which the form was shown: after a fault, not what is stored
  */
-export function chosenAccent(stored: Pick<Partner, 'accent'>, text: string, picked: string | undefined): string {
+export function chosenAccent(shown: string, text: string, picked: string | undefined): string {
   const color = parseHex(picked ?? '');
-  const isMoved = color !== null && color !== pickerColor(stored);
-  return isMoved && text === (stored.accent ?? '') ? color : text;
+  const isMoved = color !== null && color !== pickerColor({ accent: shown });
+  return isMoved && text === shown ? color : text;
 }
 
 /** The fields for accent and logo, each with a preview. */
@@ -28,6 +31,7 @@ export function brandingFields(words: Words, shown: Partner, faults: SettingsFau
   const logo = logoPath(shown);
   const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
   return html`
+    ${shownFields({ accent: shown.accent ?? '', accent_picked: pickerColor(shown) })}
     ${field({
       name: 'accent',
       label: settings.accent,

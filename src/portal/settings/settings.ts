@@ -23,6 +23,7 @@ import { form } from '../../ui/form.ts';
 import { currentUser } from '../../users/current-user.ts';
 import { portalRealm } from '../../users/realm.ts';
 import { flashOf } from '../../web/flash.ts';
+import { shownIn } from '../../web/shown.ts';
 import { actionIn, declarePortalPages, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { brandingFields, chosenAccent } from './branding-fields.ts';
@@ -95,9 +96,13 @@ function readBrandingForm(
   return { wanted, faults };
 }
 
-function accentIn(partner: Partner, { accent, accent_picked: picked }: MultipartFields): string {
-  const text = typeof accent === 'string' ? accent.trim() : '';
-  return chosenAccent(partner, text, typeof picked === 'string' ? picked : undefined);
+function accentIn(partner: Partner, fields: MultipartFields): string {
+  const sent = (name: string): string | undefined => {
+    const value = fields[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const shown = shownIn(['accent'], sent).accent ?? partner.accent ?? '';
+  return chosenAccent(shown, sent('accent')?.trim() ?? '', sent('accent_picked'));
 }
 
 function isLogo(bytes: Buffer): boolean {
