@@ -22,10 +22,11 @@ async function funded(details: Partial<PageWallet> = {}, nodes = [base()]): Prom
 }
 
 /** A wallet that was asked for a payment once `asked` is over, and answers once `answer` is called. */
-async function hesitant() {
+async function hesitant(details: Partial<PageWallet> = {}) {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const violet = await funded({
+    ...details,
     before: (method) => {
       if (method !== 'eth_sendTransaction') return;
       asked.resolve();
@@ -144,6 +145,31 @@ test('paid from elsewhere while a wallet asks → the page says to decline; conf
   answer();
   assert.equal(new URLSearchParams((await submitted).postData() ?? '').get('tx_hash'), violet.sent[0]?.hash);
   await warning.waitFor({ state: 'hidden' });
+  await close();
+});
+
+test('two wallets ask for what is not due any more → the answer of one leaves the warning about the other', async () => {
+  const request = await fixtures.request();
+  const declines = () => new Set(['eth_sendTransaction']);
+  const first = await hesitant({ declines: declines() });
+  const second = await hesitant({ name: 'Amber', declines: declines() });
+  const { page, says, close } = await fixtures.open(request, { wallets: [first.violet, second.violet] });
+  const warning = (name: string) => page.getByText(`Decline the payment in ${name}: nothing is due here any more.`);
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await first.asked;
+  await fixtures.pay(request);
+  await warning('Violet').waitFor();
+  await base().reorg(1);
+  await page.getByRole('button', { name: 'Pay with Amber' }).click();
+  await second.asked;
+  await fixtures.pay(request);
+  await warning('Amber').waitFor();
+  second.answer();
+  await warning('Violet').waitFor();
+  first.answer();
+  await warning('Violet').waitFor({ state: 'hidden' });
+  await base().mine(2);
+  await says('Paid');
   await close();
 });
 

@@ -49,6 +49,8 @@ export class PaymentMethods {
   /** What the running wallet is asked to pay. */
   #asked: PayOption | null = null;
   #run = 0;
+  /** By run: its wallet still asks for what is not due. The newest shows; an earlier wallet may answer after it. */
+  readonly #warnings = new Map<number, string>();
   #kind = '';
   /** Whether to pay by a signature alone, as the person chose; null: only if the wallet has no coin for fees. */
   #feeless: boolean | null = null;
@@ -191,7 +193,7 @@ export class PaymentMethods {
       if (instead && !isOver()) this.#feeless = true;
       tell(instead ? 'feeInstead' : text, values, true);
     } finally {
-      this.#page.warn('');
+      this.#warn(run, '');
       if (!isOver()) this.#free();
     }
   }
@@ -199,7 +201,11 @@ export class PaymentMethods {
   /** The payment is not needed any more, but the wallet still asks for it, and no page can take its question back. */
   #withdraw(text: 'decline' | 'declineChanged'): void {
     if (this.#step !== 'asking' || !this.#running) return;
-    this.#page.warn(fillText(this.#page.texts[text], { wallet: this.#running.info.name }));
+    this.#warn(this.#run, fillText(this.#page.texts[text], { wallet: this.#running.info.name }));
+  }
+
+  #warn(run: number, text: string): void {
+    this.#page.warn([...this.#warnings.set(run, text).values()].findLast(Boolean) ?? '');
   }
 
   /** The same token on the same network, with what is due now; undefined if it is not offered any more. */
