@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wordsOf } from '../ui/language.ts';
+import { languages, wordsOf } from '../ui/language.ts';
 import { mandateTexts } from './mandates.ts';
 import { payTexts } from './pay.ts';
 import { planTexts } from './plans.ts';
@@ -22,5 +22,12 @@ test('a Japanese number and its counter, a German number and its percent sign �
 });
 
 test('a text in another language → its spaces stay as they are written', () => {
-  assert.doesNotMatch(JSON.stringify([payTexts(wordsOf('es')), portalTexts(wordsOf('de'))]), /\u00a0/);
+  assert.doesNotMatch(JSON.stringify([planTexts(wordsOf('es')), portalTexts(wordsOf('de'))]), /\u00a0/);
+});
+
+test('an amount to pay, in every language → no line break before its token', () => {
+  for (const language of languages) {
+    const { pay, paymentMethods } = payTexts(wordsOf(language));
+    for (const text of [pay.dueOn, paymentMethods.sendExactly]) assert.match(text, /\{amount\}\u00a0\{token\}/, text);
+  }
 });

@@ -34,6 +34,16 @@ export function translations<T>(texts: Record<Language, T>): (reader: { language
   return ({ language }) => shown[language];
 }
 
+/** As `translations`, where amounts must be paid as they are read: none stands on another line than its token. */
+export function translationsWithWholeAmounts<T>(texts: Record<Language, T>): (reader: { language: Language }) => T {
+  const entries = Object.entries(texts) as [Language, T][];
+  return translations(
+    Object.fromEntries(entries.map(([code, one]) => [code, eachText(one, withoutBreaksInAmounts)])) as typeof texts,
+  );
+}
+
+const withoutBreaksInAmounts = (text: string): string => text.replaceAll('{amount} {token}', '{amount}\u00a0{token}');
+
 /** French writes a space before some marks and inside quotation marks. A line must not begin with such a mark. */
 const withoutBreaksAtMarks = (text: string): string =>
   text.replace(/ (?=[:;?!»])/g, '\u00a0').replaceAll('« ', '«\u00a0');

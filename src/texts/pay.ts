@@ -1,5 +1,5 @@
 import type { Language } from '../ui/language.ts';
-import { type Translated, translations } from './area.ts';
+import { type Translated, translationsWithWholeAmounts } from './area.ts';
 import { ar } from './pay/ar.ts';
 import { de } from './pay/de.ts';
 import { en } from './pay/en.ts';
@@ -12,4 +12,4 @@ import { pt } from './pay/pt.ts';
 export type PayTexts<L extends Language = Language> = Translated<typeof en, L>;
 
 /** What customers read on the pay page. */
-export const payTexts = translations<PayTexts>({ ar, de, en, es, fr, hi, ja, pt });
+export const payTexts = translationsWithWholeAmounts<PayTexts>({ ar, de, en, es, fr, hi, ja, pt });

@@ -57,7 +57,7 @@ test('The page shows who is paid, both amounts, the memo, the expiry, the addres
     'Corner Shops Ltd',
     'Your payment goes directly to Ada’s Bakery.',
     '€12.50',
-    `${formatMicro(BigInt(row.usdc_micro))} USDC on Chain 31337`,
+    `${formatMicro(BigInt(row.usdc_micro))}\u00a0USDC on Chain 31337`,
     '1 USDC = 0.92 EUR',
     'Two loaves\nand a cake',
     `<time datetime="${row.expires_at.toISOString()}">`,
@@ -94,7 +94,7 @@ test('The amount to be paid exactly is never rounded, and grouped only where it 
   const row = await newRequest({ fiatInt: 123_456_789, exactMicro: 1_342_000_000_001n });
   const { html } = await pay(row.id);
   assert.ok(html.includes('€1,234,567.89'));
-  assert.ok(html.includes('Send exactly 1,342,000.000001 USDC'));
+  assert.ok(html.includes('Send exactly 1,342,000.000001\u00a0USDC'));
   assert.ok(html.includes('<span class="mono">1342000.000001</span>'));
 });
 

@@ -171,7 +171,7 @@ for (const language of languages) {
     assert.equal(await page.locator('.amount').textContent(), amount);
     const coin = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits: 6 }).format(13_419.206522);
     const due = (await page.locator('.coin').textContent()) ?? '';
-    assert.ok(due.includes(`${coin} USDC`), due);
+    assert.ok(due.includes(`${coin}\u00a0USDC`), due);
     const minutes = (count: number) =>
       new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' }).format(count);
     const left = Array.from({ length: 60 }, (_, i) => fill(payTexts(words).pay.left, { time: minutes(i + 1) }));

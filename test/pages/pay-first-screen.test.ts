@@ -47,7 +47,7 @@ test('a phone shows on its first screen who is paid, how much on which network, 
     if (wallets.length > 0) await page.getByRole('button', { name: primary }).waitFor();
     assert.deepEqual(await primaryButtons(page), [primary]);
     const exact = formatMicro(BigInt((await fixtures.read(request)).usdc_micro));
-    assert.equal(await page.locator('.coin').textContent(), `${exact} USDC on Base Sandbox or Polygon Sandbox`);
+    assert.equal(await page.locator('.coin').textContent(), `${exact}\u00a0USDC on Base Sandbox or Polygon Sandbox`);
     for (const part of ['h1', '.amount', '.coin']) assert.ok((await endOf(page, part)) < 300, part);
     const button = wallets.length > 0 ? '.wallets button' : '.apps > summary';
     assert.ok((await endOf(page, button)) <= sizes.phone.height, 'the button needs no scrolling');
