@@ -570,7 +570,7 @@ export const de: PortalTexts<'de'> = {
     actsTitle: 'Was Sie tun können',
     displaced:
       'Die Wallet {wallet} wurde für diesen Händler genannt, aber nie mit ihr signiert. Inzwischen hat jemand anders mit ihr signiert. Der Händler kann die Einrichtung mit einer anderen Wallet abschließen.',
-    operatorOff: 'Auch der Betreiber hat diesen Händler deaktiviert; nur er kann ihn wieder aktivieren.',
+    operatorOff: 'Der Betreiber hat diesen Händler deaktiviert; nur er kann ihn wieder aktivieren.',
     resetNever:
       'Die Einrichtung kann nicht neu gestartet werden: Dieser Händler hat schon Zahlungen erhalten; seine Wallet kann nur durch Signaturen oder eine Wiederherstellung gewechselt werden.',
     acts: {

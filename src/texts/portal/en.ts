@@ -512,7 +512,7 @@ export const en = {
     actsTitle: 'What you can do',
     displaced:
       'Someone else has signed in with the wallet {wallet}, which this merchant never did. It now belongs to them. The merchant can finish onboarding with another wallet.',
-    operatorOff: 'The operator has disabled this merchant too; only they can enable it again.',
+    operatorOff: 'The operator has disabled this merchant; only they can enable it again.',
     resetNever:
       'Onboarding cannot be restarted: this merchant has received payments, so its wallet can only be changed by signatures or a recovery.',
     acts: {
