@@ -35,9 +35,15 @@ export function receiptFacts(checkout: Checkout): Html {
     memo !== null ? [receipt.for, html`<span class="memo" dir="auto">${memo}</span>`] : null,
     [receipt.amount, html`${amount} <span class="quiet">(${rateOf(words, row)})</span>`],
     [receipt.received, html`<bdi>${groupMicro(words, progress.receivedMicro)} USDC</bdi>`],
-    [receipt.from, fullAddress(row.payer_address ?? '')],
+    [receipt.from, payersOf(checkout)],
     [receipt.to, fullAddress(row.wallet_address)],
     transactionFact(checkout),
     row.merchant_name !== null ? [receipt.through, branding.name] : null,
   ]);
+}
+
+/** Everybody who paid a part, not only the payer whose part completed the sum. */
+function payersOf({ progress }: Checkout): Html {
+  const payers = new Set(progress.transfers.map(({ fromAddress }) => fromAddress));
+  return html`${[...payers].map((payer) => html`<p>${fullAddress(payer)}</p>`)}`;
 }

@@ -145,6 +145,24 @@ test('A customer who paid too much, in parts → the mail says what was received
   }
 });
 
+test('two people paid a part each → the receipt names both', async (t) => {
+  const app = await buildServer(fixtures.ctx);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => app.close());
+  const request = await fixtures.request();
+  const part = 1_000_000n;
+  await fixtures.pay(request, { usdcMicro: part });
+  await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - part });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const payers = await fixtures.db.sql<{ from_address: string }[]>`
+    select distinct from_address from transfers where request_id = ${request.id}`;
+  assert.equal(payers.length, 2);
+  const { html } = await visit(`${url}/pay/${request.id}`);
+  const sender = /<dt>From<\/dt>\s*<dd>(.*?)<\/dd>/s.exec(html)?.[1]?.toLowerCase() ?? '';
+  for (const { from_address } of payers) assert.ok(sender.includes(from_address), `${from_address} in ${sender}`);
+});
+
 test('A memo that shows nothing → the receipt has no line for it', async () => {
   const email = newEmail();
   await paid({ customerEmail: email, memo: '\u200b' });
