@@ -3,7 +3,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { heldKeys } from '../../src/chain/relay/relay.ts';
 import { type ChainConfig, limitsOf } from '../../src/config/chains.ts';
-import { connect } from '../../src/db/connection.ts';
+import { connect, type Tx } from '../../src/db/connection.ts';
 import { runJobs } from '../../src/jobs.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
@@ -335,14 +335,10 @@ test('The whole is paid by link while the charge is simulated, and read but not 
   assert.deepEqual(await statesOf([plan]), [['waiting', 'payment_seen']]);
 });
 
-test('The customer stops while the charge is about to be stored → it waits for that, and nothing is charged afterwards', async () => {
-  const [plan] = (await duePlans(1)) as [PlanRow];
-  const [request] = await of.requests(plan);
-  assert.ok(request);
+/** Takes a due charge while another transaction makes a change, which is committed once the charge waits or is stored. */
+async function collectDuring(change: (tx: Tx) => Promise<unknown>): Promise<number> {
   const { collecting } = await of.db.transaction(async (tx) => {
-    await tx`
-      update mandates set state = 'stopped', ended_at = now(), end_reason = 'stopped_by_customer'
-      where plan_id = ${plan.id}`;
+    await change(tx);
     let isOver = false;
     const collecting = collectDue(of.ctx, of.chain, running).finally(() => {
       isOver = true;
@@ -355,8 +351,33 @@ test('The customer stops while the charge is about to be stored → it waits for
     await until(async () => isOver || (await isWaiting()), 'the charge waits, or was stored');
     return { collecting };
   });
-  assert.equal(await collecting, 0);
-  assert.equal((await of.db.sql`select from relay_transactions where subject_id = ${request.id}`).length, 0);
+  return collecting;
+}
+
+const sentFor = ({ id }: { id: string }) => of.db.sql`select from relay_transactions where subject_id = ${id}`;
+
+test('The customer stops while the charge is about to be stored → it waits for that, and nothing is charged afterwards', async () => {
+  const [plan] = (await duePlans(1)) as [PlanRow];
+  const [request] = await of.requests(plan);
+  assert.ok(request);
+  const sent = await collectDuring(
+    (tx) => tx`
+      update mandates set state = 'stopped', ended_at = now(), end_reason = 'stopped_by_customer'
+      where plan_id = ${plan.id}`,
+  );
+  assert.equal(sent, 0);
+  assert.equal((await sentFor(request)).length, 0);
+});
+
+test('The request is cancelled while the charge is about to be stored → it waits for that, and nothing is charged afterwards', async () => {
+  const [plan] = (await duePlans(1)) as [PlanRow];
+  const [request] = await of.requests(plan);
+  assert.ok(request);
+  const sent = await collectDuring(
+    (tx) => tx`update requests set status = 'voided', voided_at = now() where id = ${request.id}`,
+  );
+  assert.equal(sent, 0);
+  assert.equal((await sentFor(request)).length, 0);
 });
 
 test('Two nodes take the charges of two partners at once → each is sent once, by one of them', async () => {
