@@ -1,5 +1,5 @@
 import { isConflict } from './conflict.ts';
-import type { Sql } from './connection.ts';
+import type { Sql, Tx } from './connection.ts';
 import type { Fragment } from './sql.ts';
 
 /**
@@ -22,11 +22,8 @@ export const dueSince = (sql: Sql, column: Fragment, since: Since): Fragment =>
 export const lateCommitMs = 5_000;
 /** A poll of all queues that takes longer counts as slow: it probably reads index entries that lead to nothing. */
 const slowMs = 100;
-/**
- * How long a poll waits for a table that somebody has locked. After that the queues are polled one by one, and those
- * that need this table are left out, each after the second time.
- */
-const lockWaits = { ofAllMs: 500, ofOneMs: 50 };
+/** How long the poll of a single queue waits for a table that somebody has locked. */
+const lockMs = 50;
 
 /** In how many milliseconds a queue has work, and from when on it is to be read. */
 type Polled = { wait_ms: number | null; since: Since };
@@ -37,6 +34,9 @@ type Polled = { wait_ms: number | null; since: Since };
  * elsewhere (`pg_dump`, a forgotten transaction), the index entries of finished work cannot be removed, and a poll from
  * the beginning would read all of them. Work that became due in the past meanwhile (it was committed late, or its time
  * was set back) is found by the next poll of everything.
+ *
+ * If that statement meets a locked table, the queues are polled one by one until none meets one: those that need this
+ * table are left out, and the others have work all the same.
  */
 export class QueuePoller {
   readonly #sql: Sql;
@@ -46,6 +46,7 @@ export class QueuePoller {
   #since: ReadonlyMap<Due, Since> = new Map();
   #everywhereAt = Number.NEGATIVE_INFINITY;
   #slowInARow = 0;
+  #meetsLock = false;
 
   /** @param everywhereEveryMs the maximum time between polls of everything */
   constructor(sql: Sql, dues: readonly Due[], everywhereEveryMs: number, slow = slowMs) {
@@ -68,7 +69,7 @@ export class QueuePoller {
     if (this.#dues.length === 0) return [];
     const startedAt = performance.now();
     const readsAll = !this.#isSlow() || startedAt - this.#everywhereAt >= this.#everywhereEveryMs;
-    const rows = await unlessLocked(this.#poll(this.#dues, readsAll, lockWaits.ofAllMs));
+    const rows = this.#meetsLock ? null : await unlessLocked(this.#poll(this.#sql, this.#dues, readsAll));
     if (!rows) return this.#pollEach(readsAll);
     if (readsAll) {
       this.#everywhereAt = startedAt;
@@ -78,32 +79,28 @@ export class QueuePoller {
     return rows.map(({ wait_ms }) => wait_ms);
   }
 
-  /** Polls each queue by itself, because a statement that reads them all waits if any of their tables is locked. */
+  /** Polls each queue by itself. Each has a transaction, because its limit for waits must not outlive it. */
   async #pollEach(readsAll: boolean): Promise<(number | null)[]> {
-    const waits: (number | null)[] = [];
+    const polled: (Polled | null | undefined)[] = [];
     for (const due of this.#dues) {
-      const rows = await unlessLocked(this.#poll([due], readsAll, lockWaits.ofOneMs));
-      waits.push(rows?.[0]?.wait_ms ?? null);
+      const work = this.#sql.begin(async (tx) => {
+        await tx`select set_config('lock_timeout', ${String(lockMs)}, true)`;
+        return this.#poll(tx, [due], readsAll);
+      });
+      polled.push(await unlessLocked(work.then(([row]) => row)));
     }
-    return waits;
+    this.#meetsLock = polled.includes(null);
+    return polled.map((row) => row?.wait_ms ?? null);
   }
 
-  /** Polls in one transaction, because behind a pooler a session keeps no limit for waits. */
-  #poll(dues: readonly Due[], readsAll: boolean, lockMs: number): Promise<Polled[]> {
-    const sql = this.#sql;
+  #poll(sql: Sql | Tx, dues: readonly Due[], readsAll: boolean): PromiseLike<Polled[]> {
     const times = dues
-      .map((due) => sql`(${due(sql, readsAll ? null : this.since(due))})`)
+      .map((due) => sql`(${due(this.#sql, readsAll ? null : this.since(due))})`)
       .reduce((all, one) => sql`${all}, ${one}`);
-    return sql.begin(async (tx) => {
-      const [, rows] = await Promise.all([
-        tx`select set_config('lock_timeout', ${String(lockMs)}, true)`,
-        tx<Polled[]>`
-          select (extract(epoch from due - now()) * 1000)::float8 as wait_ms,
-            least(due, now() - ${lateCommitMs} * interval '1 ms')::text as since
-          from unnest(array[${times}]::timestamptz[]) with ordinality as queues (due, place) order by place`,
-      ]);
-      return rows;
-    });
+    return sql<Polled[]>`
+      select (extract(epoch from due - now()) * 1000)::float8 as wait_ms,
+        least(due, now() - ${lateCommitMs} * interval '1 ms')::text as since
+      from unnest(array[${times}]::timestamptz[]) with ordinality as queues (due, place) order by place`;
   }
 
   /** One slow poll says little: the first of a process opens its connection. */
@@ -113,7 +110,7 @@ export class QueuePoller {
 }
 
 /** The result, or null if a lock was not available. */
-async function unlessLocked<T>(work: Promise<T>): Promise<T | null> {
+async function unlessLocked<T>(work: PromiseLike<T>): Promise<T | null> {
   try {
     return await work;
   } catch (error) {

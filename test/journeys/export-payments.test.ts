@@ -37,7 +37,6 @@ test('each payment on the chain is in one line of the files, with its amount and
   ];
   const paid = await fixtures.pay(whole);
   const first = await fixtures.pay(parts, { usdcMicro: 2_500_001n });
-  await fixtures.node.mine(2); // the next block is later
   const second = await fixtures.pay(parts, { usdcMicro: 7_501_000n });
   const part = await fixtures.pay(short, { usdcMicro: 1_000_000n });
   const stray = await fixtures.pay(open, { usdcMicro: 3_000_000n, tagged: false });

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
+import { connect, usualWaits } from '../../src/db/connection.ts';
 import { QueuePoller } from '../../src/db/due.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { mailsDue } from '../../src/mail/queue-store.ts';
@@ -99,14 +100,18 @@ test('The loops of many chains wait for a locked table with all their connection
 
 test('a queue whose table is locked → the poll leaves it out and reports the others', async (t) => {
   await queueMail(-1);
-  const poller = new QueuePoller(database.db.sql, [matchingDue(idleChain(31337)), mailsDue], 0);
+  const impatient = connect(database.access, undefined, { ...usualWaits, lock: 0.1 });
+  t.after(() => impatient.close());
+  const poller = new QueuePoller(impatient.sql, [matchingDue(idleChain(31337)), mailsDue], 0);
   assert.deepEqual(
     (await poller.next()).map((ms) => ms !== null && ms < 0),
     [false, true],
   );
   const session = await lockTransfers(t);
-  const [matching, mails] = await poller.next();
-  assert.equal(matching, null);
-  assert.ok(Number(mails) < 0);
+  for (let polls = 0; polls < 2; polls++) {
+    const [matching, mails] = await poller.next();
+    assert.equal(matching, null);
+    assert.ok(Number(mails) < 0);
+  }
   await session`rollback`;
 });

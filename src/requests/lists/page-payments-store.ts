@@ -23,7 +23,8 @@ const minStrayMicro = 10_000;
  */
 export function paymentsOfPage(sql: Tag, scope: Scope): Fragment {
   const own = sql`t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode}`;
-  const shown = sql`t.chain_id, t.tx_hash, t.ordinal, t.token_address, t.value, t.block_time, t.final_at, t.reason`;
+  const shown = sql`t.chain_id, t.block_number, t.tx_hash, t.ordinal, t.token_address, t.value, t.block_time, t.final_at,
+    t.reason`;
   return sql`
     lacking as materialized (
       select t.request_id from underpaid_requests t

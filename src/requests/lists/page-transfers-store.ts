@@ -14,7 +14,7 @@ export type TransferColumns = {
 
 /** The query `counted`, which follows `paymentsOfPage`. */
 export function transfersOfPage(sql: Tag): Fragment {
-  const inOrder = sql`order by a.block_time, a.chain_id, a.tx_hash, a.ordinal`;
+  const inOrder = sql`order by a.block_time, a.chain_id, a.block_number, a.tx_hash, a.ordinal`;
   return sql`
     counted as materialized (
       select a.request_id,
