@@ -13,7 +13,7 @@ export function fillText(text: string | undefined, values: Record<string, string
   });
 }
 
-/** The language of the page, for `Intl`: with Latin digits, as the server writes them. Older engines write Arabic-Indic ones. */
+/** The language of the page, for `Intl`, with Latin digits, as the server writes them: older engines write others. */
 export const language = `${document.documentElement.lang || 'en'}-u-nu-latn`;
 
 /** Micro units as text for people, grouped as the server does. */
