@@ -14,6 +14,7 @@ import {
   type UnmatchedFilter,
   type UnmatchedRow,
 } from '../../payments/unmatched/browse.ts';
+import { refundOfPaymentCells, refundOfPaymentHeader } from '../../refunds/export-columns.ts';
 import { type RefundRow, readRefunds } from '../../refunds/read.ts';
 import { auditTexts } from '../../texts/audit.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
@@ -25,7 +26,6 @@ import { csvMicro } from '../../web/csv-amounts.ts';
 import { sendCsv } from '../../web/download.ts';
 import { type Filter, filters } from '../../web/filters.ts';
 import { paymentAmount, symbolOf } from '../../web/payment-amount.ts';
-import { refundOfPaymentCells, refundOfPaymentHeader } from '../../web/payment-refund-columns.ts';
 import { instantOf, linkWith, oneOf, readQuery } from '../../web/query.ts';
 import { refundBadge } from '../../web/refunded.ts';
 import { emptyState, pager, table } from '../../web/table.ts';

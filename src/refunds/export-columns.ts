@@ -1,6 +1,6 @@
 import type { CsvRow } from '../lib/text/csv.ts';
-import { isRefundSent, type RefundRow } from '../refunds/read.ts';
-import { csvMicro } from './csv-amounts.ts';
+import { csvMicro } from '../web/csv-amounts.ts';
+import { isRefundSent, type RefundRow } from './read.ts';
 
 /** The last columns of exports of unmatched payments; `docs/exports.md` explains them. */
 export const refundOfPaymentHeader = ['given_back', 'given_back_tx_hash', 'refunded_usdc', 'refunded_at'];
