@@ -6,6 +6,7 @@ import { theService } from '../../src/audit/write.ts';
 import { readMerchantSession } from '../../src/auth/merchant-session.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Scope } from '../../src/db/connection.ts';
+import { dayMs } from '../../src/lib/durations.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
@@ -13,7 +14,16 @@ import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { chooseWallet, completeOnboarding, onboardingMessage } from '../../src/onboarding/onboard.ts';
 import { readPayPageRow } from '../../src/requests/pay-page.ts';
 import { changeWallet, handOverMessage, proveChange, takeOverMessage } from '../../src/wallets/change.ts';
-import { proveVeto, readOpenRecovery, startRecovery, vetoMessage } from '../../src/wallets/recovery.ts';
+import {
+  openRecovery,
+  proveVeto,
+  readOpenRecovery,
+  recoveryMessage,
+  signRecovery,
+  startRecovery,
+  vetoMessage,
+} from '../../src/wallets/recovery.ts';
+import { settleRecoveries } from '../../src/wallets/settle-recoveries.ts';
 import { signInMessage, signInWithWallet } from '../../src/wallets/sign-in.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testChain } from '../support/chain/chain.ts';
@@ -210,6 +220,38 @@ test('An open request keeps the chains of its contract wallet when the merchant 
   const after = await makeRequest(database.db, fixtures.test, { id, wallet: next.address.toLowerCase() });
   assert.equal(await chainIds(after.id), null, 'a key is paid on every chain');
   assert.deepEqual(await chainIds(before.id), [31337], 'the contract still only where it is known to stand');
+});
+
+/** The chains on which transfers to a wallet that a merchant has, or had, are taken; null: any. */
+const payableOn = async (id: string, wallet: string) =>
+  (await database.db.sql`select wallet_chains(m, ${wallet}) as ids from merchants m where id = ${id}`)[0]?.ids;
+
+test('A contract wallet is recovered by another one → each is paid only on the chains where its own code was checked', async () => {
+  const [first, second] = configs() as [ChainConfig, ChainConfig];
+  const [owner, next] = [newAccount(), newAccount()];
+  const [oldWallet, newWallet] = [randomAddress(), randomAddress()];
+  await deploy(second, oldWallet, owner.address);
+  await deploy(first, newWallet, next.address);
+  assert.deepEqual((await onboard(oldWallet, signedBy(owner))).wallet_chain_ids, [31339]);
+  const [{ id } = { id: '' }] = await database.db.sql<{ id: string }[]>`
+    select id from merchants where wallet_address = ${oldWallet}`;
+  let now = new Date();
+  const ctx = testContext(database.db, {
+    chains: { test: configs(), live: [idleChain(31338)] },
+    clock: { now: () => now },
+  });
+  const { url } = await startRecovery(ctx, theService, fixtures.test, id);
+  const recovery = await openRecovery(ctx, 'sign', url.slice(url.lastIndexOf('/') + 1), null);
+  const message = recoveryMessage(ctx, recovery, { address: newWallet, chainId: null, host: null });
+  await signRecovery(ctx, recovery, { message, signature: await signedBy(next)(message), host: null }, visitor);
+  now = new Date(now.getTime() + 2 * dayMs);
+  assert.equal(await settleRecoveries(ctx), 1);
+
+  assert.deepEqual(
+    (await makeRequest(database.db, fixtures.test, { id, wallet: newWallet })).wallet_chain_ids,
+    [31337],
+  );
+  assert.deepEqual([await payableOn(id, newWallet), await payableOn(id, oldWallet)], [[31337], [31339]]);
 });
 
 test('A contract wallet signs in only where its code was checked: a counterfeit at its address elsewhere is nobody', async () => {
