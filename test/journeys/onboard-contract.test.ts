@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createTestClient, getAddress, type Hex, http, serializeErc6492Signature } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
@@ -29,7 +30,7 @@ import { idleChain, testContext } from '../support/app.ts';
 import { testChain } from '../support/chain/chain.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { testDatabase } from '../support/database.ts';
-import { makePartner, makeRequest, randomAddress, testSecrets } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress, testSecrets } from '../support/fixtures.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let chains: Awaited<ReturnType<typeof testChain>>[];
@@ -252,6 +253,26 @@ test('A contract wallet is recovered by another one → each is paid only on the
     [31337],
   );
   assert.deepEqual([await payableOn(id, newWallet), await payableOn(id, oldWallet)], [[31337], [31339]]);
+});
+
+test('A wallet that a merchant has given up twice → is paid where it was checked last, whatever a recovery without effect says', async () => {
+  const { id } = await makeMerchant(database.db, fixtures.test);
+  const wallet = randomAddress();
+  const changes = [
+    { state: 'applied', chainIds: [2], daysAgo: 2 },
+    { state: 'applied', chainIds: [3], daysAgo: 1 },
+    { state: 'applied', chainIds: [1], daysAgo: 3 },
+    { state: 'cancelled', chainIds: null, daysAgo: 0 },
+  ];
+  for (const { state, chainIds, daysAgo } of changes) {
+    const endedAt = new Date(Date.now() - daysAgo * dayMs);
+    await database.db.sql`
+      insert into wallet_changes (partner_id, test_mode, id, account_id, kind, state, old_wallet, old_chain_ids,
+        new_wallet, started_at, signed_at, ended_at)
+      values (${fixtures.test.partnerId}, true, ${randomUUID()}, ${id}, 'recovery', ${state}, ${wallet}, ${chainIds},
+        ${randomAddress()}, ${endedAt}, ${endedAt}, ${endedAt})`;
+  }
+  assert.deepEqual(await payableOn(id, wallet), [3]);
 });
 
 test('A contract wallet signs in only where its code was checked: a counterfeit at its address elsewhere is nobody', async () => {
