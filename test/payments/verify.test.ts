@@ -177,6 +177,28 @@ test('an endpoint that refuses one receipt → the others are verified; that one
   }
 });
 
+test('a final payment is matched alone, as a part before it is → verified at once only if all endpoints confirm it', async () => {
+  for (const isConfirmed of [false, true]) {
+    const payee = await newPayee();
+    const request = await ask(payee);
+    // What is left after the part is reserved alone, so what follows for the same request is matched alone too.
+    const [part = '', whole = ''] = await store(database.db, pair, payee, [
+      { blockNumber: 80, value: '20000', request },
+      { blockNumber: 81, value: request.usdc_micro, request },
+    ]);
+    if (!isConfirmed) endpoints[1]?.endpoint.lies.set(whole, { result: null });
+    assert.equal(await matchPending(ctx), 2);
+    assert.equal(await proofOf(request), isConfirmed ? 'verified' : 'attached');
+    const taken = await database.db.sql`
+      select tx_hash from transfers where request_id = ${request.id} and counts order by block_number`;
+    assert.deepEqual(
+      taken.map(({ tx_hash }) => tx_hash),
+      [part, whole],
+    );
+    endpoints[1]?.endpoint.lies.clear();
+  }
+});
+
 test('no block is named by a tag that finality uses → an alarm after 2 minutes, whatever was paid meanwhile; it is named → none', async () => {
   const tagged: ChainConfig = {
     ...alone,
