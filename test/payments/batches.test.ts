@@ -181,6 +181,19 @@ test('a payment completes a request while somebody holds its earlier part → it
   assert.equal((await proofOf(request)).status, 'attached');
 });
 
+test('somebody, such as who starts a refund, holds a payment → the batch leaves it, and matches the others without waiting', async () => {
+  const [held, ...others] = (await payMany(final)) as [Paid, ...Paid[]];
+  const rows = await database.db.sql<TransferRow[]>`select * from transfers where judged_at is null`;
+  await database.db.transaction(async (tx) => {
+    await tx`select from transfers where tx_hash = ${held.txHash} for update`;
+    const taken = await matchTogether(ctx, chain, rows, new Set(rows), new Set());
+    assert.deepEqual(new Set(taken.map(({ tx_hash }) => tx_hash)), new Set(others.map(({ txHash }) => txHash)));
+  });
+  for (const one of others) await assertVerified(one);
+  assert.equal(await matchPending(ctx), 1);
+  await assertVerified(held);
+});
+
 test('a payment is mined again in another block after it was read → nothing is decided by what was known of the first block', async () => {
   const payee = await newPayee();
   const request = await ask(payee);
