@@ -166,6 +166,35 @@ test('mined before the rest was reserved, by its block or by its time → not ta
   assert.deepEqual(await fate(await arrive({ value: 12_345_678n, block: 51 })), [request.id, 'amount']);
 });
 
+test('a rest of an earlier request → what was mined between the two is not taken for it, and pays the whole amount', async () => {
+  const request = await ask(12_345_678n);
+  await database.db.sql`
+    update amount_reservations set reserved_at = now() - interval '5 minutes' where request_id = ${request.id}`;
+  await database.db.sql`update requests set created_at = now() - interval '5 minutes' where id = ${request.id}`;
+  await payPart(request, 5_000_000n);
+  assert.equal(await fate(await arrive({ value: 7_345_678n, seconds: -60 })), 'before_request');
+  assert.deepEqual(await fate(await arrive({ value: 12_345_678n, seconds: -60 })), [request.id, 'amount']);
+});
+
+test('the newest block is replaced after the rest was reserved, or old already → the rest is known by its time alone', async () => {
+  const replaced = await ask(12_345_678n);
+  await payPart(replaced, 5_000_000n);
+  await database.db.sql`update chain_blocks set hash = ${`0x${'cd'.repeat(32)}`} where number = ${head}`;
+  assert.deepEqual(await fate(await arrive({ value: 7_345_678n, block: head })), [replaced.id, 'amount']);
+  await database.db.sql`delete from chain_blocks where number = ${head}`;
+
+  for (const seconds of [-60, 60]) {
+    await readUpTo(head);
+    await database.db.sql`update chain_cursors set block_time = now() + ${seconds} * interval '1 second'`;
+    const request = await ask(22_345_678n);
+    await payPart(request, 5_000_000n);
+    const [{ usdc_micro: micro, start_blocks: known } = {}] = await database.db.sql`
+      select usdc_micro, start_blocks from reserved_rests where request_id = ${request.id}`;
+    assert.deepEqual(known, { heads: {} });
+    assert.deepEqual(await fate(await arrive({ value: BigInt(micro), block: head })), [request.id, 'amount']);
+  }
+});
+
 test('a second part came meanwhile → the new rest is reserved, and the earlier figure still pays this request', async () => {
   const request = await ask(12_345_678n);
   await payPart(request, 5_000_000n);
