@@ -19,6 +19,7 @@ import { cancelRequest } from '../../src/requests/cancel.ts';
 import { makeMerchant, makePartner, makeTransfer } from '../support/fixtures.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
 import { moveTo } from '../support/payments/moved-time.ts';
+import { until } from '../support/until.ts';
 
 let of: CollectFixtures;
 const running = new AbortController().signal;
@@ -319,6 +320,33 @@ test('A charge is on its way › its request cannot be cancelled, nor its mercha
   assert.deepEqual(await stateOf(plan), ['charged', null]);
   assert.equal((await requestOf(plan)).proof_status, 'verified');
   assert.equal(await of.balance(payer.address), 100_000_000n - BigInt(usdc_micro));
+});
+
+test('A request is cancelled while its charge is being stored → the cancel waits for that, and is refused', async () => {
+  const { plan } = await agreed();
+  await chargeDue(of.ctx, running);
+  const { id } = await requestOf(plan);
+  const mandate = await of.mandateOf(plan);
+  const { charging, cancelling } = await of.owner.begin(async (tx) => {
+    const waiting = (count: number) =>
+      until(async () => {
+        const rows = await of.db.sql`
+          select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`;
+        return rows.length === count;
+      }, `${count} wait`);
+    await tx`select from mandates where id = ${mandate.id} for update`;
+    const charging = collectDue(of.ctx, of.chain, running);
+    charging.catch(() => {}); // it is awaited below
+    await waiting(1); // it holds the request
+    const cancelling = cancelRequest(of.ctx, theService, of.scope, id);
+    cancelling.catch(() => {}); // it is awaited below
+    await waiting(2);
+    return { charging, cancelling };
+  });
+  await assert.rejects(cancelling, { code: 'cannot_cancel' });
+  assert.equal(await charging, 1);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null]);
 });
 
 test('A charge that moved nothing › its request can be cancelled', async () => {
