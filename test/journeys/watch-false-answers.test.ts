@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { poll } from '../../src/chain/reader/read.ts';
 import { startWatching } from '../../src/chain/reader/watcher.ts';
+import { callRpc } from '../../src/chain/rpc.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
@@ -125,6 +126,47 @@ test('a provider silently truncates the logs of a range → the blocks’ bloom 
   for (const txHash of paid) assert.ok(await found(txHash));
   assert.ok((ranges[1] ?? 0) < (ranges[0] ?? 0), 'asked for fewer blocks');
   provider.fake.lie = async () => null;
+});
+
+test('a provider puts one of two payments of a block elsewhere in the logs of a range → both are found in their block', async () => {
+  const { node, merchant } = fixtures;
+  const url = node.chain.rpcUrls[0] ?? '';
+  const falsely: Record<string, (log: Entry) => Entry> = {
+    'a block above the range': (log) => ({ ...log, blockNumber: `0x${(Number(log.blockNumber) + 1000).toString(16)}` }),
+    'a block below the range': (log) => ({ ...log, blockNumber: '0x1' }),
+  };
+  for (const [what, change] of Object.entries(falsely)) {
+    const reader = await fixtures.reader([provider.url]);
+    const head = () => headNumber(node.chain);
+    await pollUntil(reader, async () => (await fixtures.cursor())?.number === (await head()));
+    const payers = [node.wallet(), node.wallet()];
+    for (const { address } of payers) await node.fund(address, 100n);
+    await callRpc(url, 'evm_setAutomine', [false]);
+    const paid: string[] = [];
+    for (const from of payers) paid.push(await node.offer({ from, to: merchant.wallet, usdcMicro: 100n }));
+    await node.mine(1);
+    await callRpc(url, 'evm_setAutomine', [true]);
+    await node.mine(5);
+    let told = 0;
+    provider.fake.lie = async ({ method, params, ask }) => {
+      const [filter] = params as { fromBlock?: string }[];
+      if (method !== 'eth_getLogs' || !filter?.fromBlock) return null;
+      const logs = (await ask(method, params)) as Entry[];
+      const isMoved = (log: Entry) => log.transactionHash === paid[1];
+      if (logs.some(isMoved)) told++;
+      return { result: logs.map((log) => (isMoved(log) ? change(log) : log)) };
+    };
+    const last = await head();
+    await pollUntil(reader, async () => (await fixtures.cursor())?.number === last);
+    const rows = (await fixtures.transfers()).filter(({ tx_hash }) => paid.includes(tx_hash));
+    assert.ok(told > 0, what);
+    assert.deepEqual(
+      rows.map(({ block_number }) => Number(block_number)),
+      [last - 5, last - 5],
+      what,
+    );
+    provider.fake.lie = async () => null;
+  }
 });
 
 test('a provider that limits ranges is asked for fewer blocks at once', async () => {
