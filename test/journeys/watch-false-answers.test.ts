@@ -277,6 +277,30 @@ test('one endpoint shows another branch whose blocks fit each other, the second 
   provider.fake.lie = async () => null;
 });
 
+test('the only endpoint shows another branch whose blocks do not fit each other → nothing is taken back', async () => {
+  const reader = await fixtures.reader([provider.url]);
+  const txHash = await fixtures.pay(500n);
+  await pollUntil(reader, () => found(txHash));
+  const before = await fixtures.cursor();
+  fixtures.removed.length = 0;
+  await fixtures.node.mine(1);
+  const [replaced, unknown] = [`0x${'77'.repeat(32)}`, `0x${'99'.repeat(32)}`];
+  let told = 0;
+  provider.fake.lie = async ({ method, params, ask }) => {
+    if (method !== 'eth_getBlockByNumber') return null;
+    const block = (await ask(method, params)) as Entry;
+    if (Number(block.number) === (before?.number ?? 0) + 1) return { result: { ...block, parentHash: replaced } };
+    if (Number(block.number) !== before?.number) return null;
+    told++;
+    return { result: { ...block, hash: replaced, parentHash: unknown } };
+  };
+  await pollUntil(reader, async () => told > 1);
+  assert.deepEqual([await fixtures.cursor(), fixtures.removed, await found(txHash)], [before, [], true]);
+  provider.fake.lie = async () => null;
+  const next = await fixtures.pay(500n);
+  await pollUntil(reader, () => found(next));
+});
+
 test('a provider that serves another chain → never read', async () => {
   const reader = await fixtures.reader([provider.url]);
   provider.fake.lie = async ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : null);
