@@ -190,6 +190,27 @@ test('Agreed twice at once, and brought again → stored once; a stopped agreeme
   assert.deepEqual([mandate?.state, mandate?.end_reason], ['stopped', 'stopped_by_customer']);
 });
 
+test('Brought again once its permit was used → agreed while it is in use, and not once it is stopped', async () => {
+  const plan = await fixtures.plan();
+  const payer = await fixtures.payer(500_000_000n);
+  const { signed, permitted } = await fixtures.agreeByPage(plan, payer);
+  await fixtures.turn();
+  assert.deepEqual(
+    (await fixtures.collections(plan)).map(({ state }) => state),
+    ['charged'],
+  );
+  const again = () => fixtures.post(plan, 'agree', { ...signed, ...permitted });
+  assert.equal((await again()).done, 'agreed');
+  assert.equal((await fixtures.post(plan, 'stop', {})).status, 303);
+  const { status, done } = await again();
+  assert.deepEqual([status, done], [409, undefined]);
+  const mandates = await fixtures.mandatesOf(plan);
+  assert.deepEqual(
+    mandates.map(({ state }) => state),
+    ['stopped'],
+  );
+});
+
 test('With a second plan of the same payer the allowance is for the sum; without limit only where the payer chose it', async () => {
   const [first, second] = [await fixtures.plan(), await fixtures.plan({ fiatInt: 500, maxCharges: 3 })];
   const payer = await fixtures.payer(500_000_000n);
