@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import type { Scope } from '../../src/db/connection.ts';
@@ -7,10 +8,12 @@ import { setUserDisabled } from '../../src/users/change.ts';
 import { inviteUser } from '../../src/users/invite.ts';
 import { listUsers } from '../../src/users/read.ts';
 import { UserRefusal } from '../../src/users/refusal.ts';
+import { insertUser, lockTeam } from '../../src/users/store.ts';
 import { maxTeam } from '../../src/users/team.ts';
 import { startApp } from '../support/app.ts';
 import { makePartner } from '../support/fixtures.ts';
 import { portalVisitor } from '../support/people/portal.ts';
+import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {
@@ -30,17 +33,33 @@ test('A team has at most as many users as its list shows, also with concurrent i
     insert into users (id, partner_id, email, role, created_at)
     select gen_random_uuid(), ${partner.id}, 'a' || n || '@example.com', 'viewer', now()
     from generate_series(1, ${maxTeam - 2}::int) n`;
-  const asked = await Promise.allSettled(['y@example.com', 'z@example.com'].map((email) => invite(team, email)));
-  const joined = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value.user] : []));
-  const refused = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-  assert.equal(joined.length, 1);
-  assert.ok(refused[0] instanceof UserRefusal && refused[0].reason === 'team_full', String(refused[0]));
+  const { id: lastId, asked } = await app.db.transaction(async (tx) => {
+    await lockTeam(tx, partner.id);
+    const last = { id: randomUUID(), partner_id: partner.id, email: 'y@example.com', created_at: new Date() };
+    await insertUser(tx, { ...last, role: 'owner' });
+    let isOver = false;
+    const asked = invite(team, 'z@example.com')
+      .then(
+        () => 'joined',
+        (error) => (error instanceof UserRefusal ? error.reason : error),
+      )
+      .finally(() => {
+        isOver = true;
+      });
+    const isWaiting = async () => {
+      const waiting = await tx`
+        select from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`;
+      return waiting.length > 0;
+    };
+    await until(async () => isOver || (await isWaiting()), 'the invitation waits for the team, or has been decided');
+    return { id: last.id, asked };
+  });
+  assert.equal(await asked, 'team_full');
 
   const page = await owner.open('/portal/team');
-  for (const { id, email } of joined) {
-    assert.ok(page.html.includes(email));
-    assert.ok((await setUserDisabled(app.ctx, theService, team, { userId: id, disabled: true })).disabled_at);
-  }
+  assert.ok(page.html.includes('y@example.com'));
+  assert.ok((await setUserDisabled(app.ctx, theService, team, { userId: lastId, disabled: true })).disabled_at);
   await app.db.sql`delete from rate_counters where action = 'user_invite'`;
   const again = await owner.send(page, '/portal/team?mode=test', { email: 'zz@example.com', role: 'owner' });
   assert.equal(again.status, 400);
