@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
+import { toRemoved } from '../../src/chain/reader/removed.ts';
 import { heldKeys } from '../../src/chain/relay/relay.ts';
 import { type ChainConfig, limitsOf } from '../../src/config/chains.ts';
 import { connect, type Tx } from '../../src/db/connection.ts';
 import { runJobs } from '../../src/jobs.ts';
 import { matchPending } from '../../src/payments/match.ts';
+import type { TransferRow } from '../../src/payments/transfers.ts';
+import { undoRemoved } from '../../src/payments/undo-removed.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
 import { claimDueCharges } from '../../src/plans/collect/queue-store.ts';
 import { collectDue } from '../../src/plans/collect/run.ts';
@@ -311,6 +314,36 @@ test('A part is paid by link while the charge is simulated → the whole is not 
   const [sum] = await of.db.sql`
     select sum(value)::text as value from transfers where request_id = ${request.id} and counts`;
   assert.equal(sum?.value, request.usdc_micro);
+});
+
+test('A part that every endpoint denies is removed while the charge of the rest is simulated → the rest alone is not charged', async () => {
+  const [plan] = (await duePlans(1)) as [PlanRow];
+  const [request] = await of.requests(plan);
+  assert.ok(request);
+  const { wallet_address: to, reference } = request;
+  await of.node.pay({ from: of.node.wallet(), to, usdcMicro: 5_000_000n, reference });
+  await of.caughtUp();
+  await matchPending(of.ctx);
+  let removed = 0;
+  provider.fake.lie = async ({ method }) => {
+    if (method !== 'eth_estimateGas' || removed > 0) return null;
+    // As `removeDenied` does. It also lets the payment be read again, which this chain would report at once.
+    await of.db.transaction(async (tx) => {
+      const rows = await tx<
+        TransferRow[]
+      >`delete from transfers where request_id = ${request.id} and counts returning *`;
+      await undoRemoved(
+        tx,
+        rows.map((row) => toRemoved(of.chain.chainId, row)),
+      );
+      removed = rows.length;
+    });
+    return null;
+  };
+  assert.equal(await collectDue(of.ctx, of.chain, running), 0);
+  assert.equal(removed, 1);
+  assert.equal((await sentFor(request)).length, 0);
+  assert.deepEqual(await statesOf([plan]), [['waiting', null]]);
 });
 
 test('The whole is paid by link while the charge is simulated, and read but not matched → it is not charged as well', async () => {
