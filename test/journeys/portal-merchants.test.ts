@@ -238,6 +238,7 @@ test('resetting › a merchant that has taken no money starts again with a new l
   const page = await owner.send(await owner.open(`${path}/${shell.id}`), '/reset?mode=test');
   assert.match(page.html, /Onboarding was restarted/);
   assert.match(page.html, /Invitation link/);
+  assert.equal((await acts(shell.id)).at(-1)?.action, 'merchant.reset');
   const { json } = await partner.test.api.readAccount(shell.id);
   assert.deepEqual([json.onboarding_status, json.wallet_address], ['incomplete', null]);
   assert.equal((await partner.test.api.read(open.id)).json.status, 'voided');
