@@ -44,3 +44,7 @@ export function isAddress(text: unknown): text is string {
 
 /** The address of zeros: tokens name it as the sender of what they mint, and nobody can sign for it. */
 export const isZeroAddress = (address: string): boolean => /^0x0{40}$/.test(address);
+
+/** The CAIP-19 name of a token, as the API's `asset_id`. */
+export const assetId = (chainId: number | string, tokenAddress: string): string =>
+  `eip155:${chainId}/erc20:${tokenAddress}`;

@@ -1,6 +1,7 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Tx } from '../db/connection.ts';
+import { assetId } from '../lib/ids.ts';
 import { enqueueReceipts } from '../receipts/enqueue.ts';
 import { type VerifiedRow, verifyProofs } from '../requests/proof.ts';
 import type { RequestRow } from '../requests/store.ts';
@@ -11,7 +12,7 @@ import type { TransferRow } from './transfers.ts';
 
 /** The CAIP-19 name of the asset that a transfer moved. */
 export function assetOf(row: TransferRow): string {
-  return `eip155:${row.chain_id}/erc20:${row.token_address}`;
+  return assetId(row.chain_id, row.token_address);
 }
 
 /** A request that final transfers may pay in full. */

@@ -1,12 +1,12 @@
 import type { Fragment, Tag } from '../../db/sql.ts';
 
 /**
- * What exports tell of each transfer that counts for a request: three lists in the same order, the oldest first. All
- * null if none counts.
+ * What exports tell of each transfer that counts for a request: lists in the same order, the oldest first. All null if
+ * none counts.
  */
 export type TransferColumns = {
-  /** CAIP-19 names, as `asset_id` in the API. */
-  counted_asset_ids: string[] | null;
+  counted_chain_ids: string[] | null;
+  counted_tokens: string[] | null;
   counted_tx_hashes: string[] | null;
   /** Micro units. */
   counted_micros: string[] | null;
@@ -18,7 +18,7 @@ export function transfersOfPage(sql: Tag): Fragment {
   return sql`
     counted as materialized (
       select a.request_id,
-        array_agg('eip155:' || a.chain_id || '/erc20:' || a.token_address ${inOrder}) as counted_asset_ids,
+        array_agg(a.chain_id ${inOrder}) as counted_chain_ids, array_agg(a.token_address ${inOrder}) as counted_tokens,
         array_agg(a.tx_hash ${inOrder}) as counted_tx_hashes, array_agg(a.value ${inOrder}) as counted_micros
       from arrived a where a.counts group by a.request_id
     )`;
@@ -26,6 +26,6 @@ export function transfersOfPage(sql: Tag): Fragment {
 
 /** The columns of `counted`, joined to a page's requests `r` by `joinTransfers`. */
 export const transferColumns = (sql: Tag): Fragment =>
-  sql`counted.counted_asset_ids, counted.counted_tx_hashes, counted.counted_micros`;
+  sql`counted.counted_chain_ids, counted.counted_tokens, counted.counted_tx_hashes, counted.counted_micros`;
 
 export const joinTransfers = (sql: Tag): Fragment => sql`left join counted on counted.request_id = r.id`;
