@@ -1,7 +1,6 @@
 import { pause } from '../../src/lib/time.ts';
 import { headNumber, mine } from '../../src/sandbox/wallet.ts';
 import { pay } from './payments.ts';
-import type { ChainsKind } from './settings.ts';
 import type { Stage } from './stage.ts';
 
 /**
@@ -14,7 +13,6 @@ const readLimitMs = 15_000;
 
 /** What the nodes do without, and on which chain that makes a gap. */
 const kinds = { 'token-missing': 'here', 'chain-moved': 'elsewhere' } as const;
-export type GapKind = keyof typeof kinds & ChainsKind;
 
 /**
  * Takes a token or a chain from the nodes while somebody pays in it, and more blocks follow than the service remembers.
@@ -23,7 +21,7 @@ export type GapKind = keyof typeof kinds & ChainsKind;
  */
 export async function beginLongGap(
   stage: Stage,
-  kind: GapKind,
+  kind: keyof typeof kinds,
   shares: readonly [number, number, number],
 ): Promise<() => Promise<void>> {
   const where = kinds[kind];

@@ -11,7 +11,7 @@ import type { FaultyNode } from './nodes.ts';
 
 /** What an operator changes: CHAINS_FILE, and back later, and SECRET_KEYS. The nodes restart one after the other. */
 
-export type ChainsKind = 'usual' | 'token-missing' | 'chain-missing' | 'chain-moved';
+type ChainsKind = 'usual' | 'token-missing' | 'chain-missing' | 'chain-moved';
 
 /** Answers 6 to every call, as a token with six decimals does. */
 const sixDecimals = '0x600660005260206000f3';
