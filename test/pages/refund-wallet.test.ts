@@ -62,9 +62,10 @@ test('a refund that was sent from another tab is not sent again by a page that s
   await page.getByRole('button', { name: 'Send with Test Wallet' }).click();
   await page.getByText('The refund was recorded.').waitFor();
 
-  await other.route(other.url(), (route) => route.abort(), { times: 1 });
+  await other.route(other.url(), (route) => route.abort());
   await button.click();
   await other.getByText('We cannot be reached right now. Nothing was sent; try again in a moment.').waitFor();
+  await other.unroute(other.url());
   await button.click();
   await button.waitFor({ state: 'detached' });
   await other.getByText('Refund').first().waitFor();
