@@ -35,11 +35,9 @@ export function newComparison(): Comparison {
   return { upTo: null, beyond: new Set(), read, ranges, full: new Set(), rewinds: 0, foundAtMs: performance.now() };
 }
 
-const contentOf = (log: Log) => [log.txHash, log.logIndex, log.address, ...log.topics, log.data].join(' ');
-/**
- * A digest of everything that decides whom a log pays and how much, since an endpoint could report another recipient at
- * the same position.
- */
+/** Everything that decides whom a log pays and how much. */
+export const contentOf = (log: Log) => [log.txHash, log.logIndex, log.address, ...log.topics, log.data].join(' ');
+/** A digest of blocks' logs, since an endpoint could report another recipient at the same position. */
 export const digestOf = (logs: readonly Log[]) =>
   createHash('sha256').update(logs.map(contentOf).join()).digest('base64');
 

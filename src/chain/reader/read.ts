@@ -52,7 +52,14 @@ export type Reader = {
   /** False once no transaction of the chain is known to be set aside. */
   mayBeUnread: boolean;
   /** How blocks that were read without a token are searched for it (`tokens-read.ts`). */
-  gaps: { isPossible: boolean; range: number; restUntilMs: number };
+  gaps: {
+    isPossible: boolean;
+    /** How many blocks are requested from an endpoint at once, by its URL. */
+    ranges: Map<string, number>;
+    /** Endpoints that refused a block's logs, by URL, and the block after which they are asked again. */
+    refused: Map<string, number>;
+    restUntilMs: number;
+  };
 };
 
 const stepsPerPass = 100;

@@ -101,7 +101,7 @@ export async function makeReader(
     cursor: null,
     progressAtMs: 0,
     mayBeUnread: true,
-    gaps: { isPossible: true, range: firstRange, restUntilMs: 0 },
+    gaps: { isPossible: true, ranges: new Map(), refused: new Map(), restUntilMs: 0 },
   };
   await noteTokensRead(reader);
   return reader;
