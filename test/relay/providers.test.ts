@@ -42,6 +42,11 @@ function withSecond(first = false) {
   const chain = { ...f.chain, rpcUrls: first ? [provider.url, f.url] : [f.url, provider.url] };
   return { ctx: { ...f.ctx, chains: { test: [chain], live: [] } }, chain };
 }
+/** The service with the endpoint that may lie, and no other. */
+function withOnlySecond() {
+  const chain = { ...f.chain, rpcUrls: [provider.url] };
+  return { ctx: { ...f.ctx, chains: { test: [chain], live: [] } }, chain };
+}
 const hex = (value: number | bigint) => `0x${value.toString(16)}`;
 
 test('one endpoint denies a receipt, or reports another outcome → the call is mined, and ends only once they agree', async () => {
@@ -143,6 +148,7 @@ test('an endpoint accepts a transaction and drops it → it is sent to all once 
 
 test('an endpoint claims huge fees → the offer stays below the limit, and little of it goes to the block’s maker', async () => {
   const { ctx, chain } = withSecond(true);
+  const only = withOnlySecond();
   const { maxFeeWei } = limitsOf(chain);
   lies.eth_maxPriorityFeePerGas = () => ({ result: hex(10n ** 30n) });
   await f.follow(ctx);
@@ -150,11 +156,36 @@ test('an endpoint claims huge fees → the offer stays below the limit, and litt
   await dispatch(ctx, id);
   const [row] = await f.db.sql`select max_fee_wei, priority_fee_wei from relay_variants where relay_id = ${id}`;
   assert.ok(BigInt(row?.max_fee_wei) <= maxFeeWei && BigInt(row?.priority_fee_wei) <= maxFeeWei / 5n);
+  claimPrice(10n ** 30n);
+  await f.follow(only.ctx);
+  assert.equal(await canRelay(only.ctx, only.chain), false, 'rather nothing than too much');
+});
+
+/** The second endpoint reports another base fee. */
+function claimPrice(wei: bigint): void {
   lies.eth_feeHistory = () => ({
-    result: { oldestBlock: '0x1', baseFeePerGas: [hex(10n ** 30n), hex(10n ** 30n)], reward: [['0x1']] },
+    result: { oldestBlock: '0x1', baseFeePerGas: [hex(wei), hex(wei)], reward: [['0x1']] },
   });
-  await f.follow(ctx);
-  assert.equal(await canRelay(ctx, chain), false, 'rather nothing than too much');
+}
+
+test('one endpoint claims that gas costs too much or nothing, or that the relayer has no coin → calls are still mined', async () => {
+  for (const first of [true, false])
+    for (const lie of [
+      () => claimPrice(10n ** 30n),
+      () => claimPrice(0n),
+      () => {
+        lies.eth_getBalance = () => ({ result: '0x0' });
+      },
+    ]) {
+      const { ctx, chain } = withSecond(first);
+      lie();
+      await f.follow(ctx);
+      assert.equal(await canRelay(ctx, chain), true);
+      const count = await f.mined();
+      await dispatch(ctx, await f.allot(f.call({ chain }), ctx));
+      assert.equal(await f.mined(), count + 1);
+      for (const method of Object.keys(lies)) delete lies[method];
+    }
 });
 
 test('an endpoint estimates less gas than any transaction uses → the next one is asked', async () => {
@@ -189,8 +220,7 @@ test('an endpoint claims a far too high head once, while a nonce is used by some
 });
 
 test('the only endpoint claims a far too high head once, and keeps the call from being mined → more is offered for it', async () => {
-  const chain = { ...f.chain, rpcUrls: [provider.url] };
-  const ctx = { ...f.ctx, chains: { test: [chain], live: [] } };
+  const { ctx, chain } = withOnlySecond();
   claimHead();
   await f.follow(ctx);
   const id = await f.allot(f.call({ chain }), ctx);

@@ -1,10 +1,9 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { RelayerSigner } from '../../config/relayer.ts';
 import type { Context } from '../../context.ts';
-import { queryWithFailover } from '../failover.ts';
-import { connectRpc, type Hex, RpcError } from '../rpc.ts';
+import { connectRpc, type Hex, nullOfRpc, type Rpc, RpcError } from '../rpc.ts';
 import type { AccountReport, AccountState } from './account-store.ts';
-import { exceedsFeeLimit, priorityFee } from './fees.ts';
+import { agreedPrice, exceedsFeeLimit, higher, priorityFee } from './fees.ts';
 
 const timeoutMs = 4_000;
 const recentBlocks = 5;
@@ -20,41 +19,73 @@ export function signerOf({ config }: Pick<Context, 'config'>, address: Hex): Rel
 }
 
 /**
- * Asks every endpoint how many transactions of an account are mined, and then one of them what gas costs. The head that
- * comes with it is at least as new as the counts.
+ * What these endpoints answer, in their order, without those that do not answer.
+ *
+ * @throws RpcError when none answers
+ */
+async function queryAll<T>(
+  urls: readonly string[],
+  ask: (rpc: Rpc) => Promise<T>,
+): Promise<{ url: string; answer: T }[]> {
+  const answers = await Promise.allSettled(urls.map((url) => ask(connectRpc(url, timeoutMs))));
+  const failed = answers.find((answer) => answer.status === 'rejected')?.reason;
+  const given = answers.flatMap((answer, i) =>
+    answer.status === 'fulfilled' ? [{ url: urls[i] as string, answer: answer.value }] : [],
+  );
+  if (failed && (given.length === 0 || !(failed instanceof RpcError))) throw failed;
+  return given;
+}
+
+/**
+ * Asks every endpoint how many transactions of an account are mined, and then those that answer what gas costs. The head
+ * that comes with it is at least as new as the counts.
  *
  * @throws RpcError when none answers
  */
 export async function queryNonces(chain: ChainConfig, address: Hex): Promise<AccountReport> {
-  const answers = await Promise.allSettled(
-    chain.rpcUrls.map((url) => connectRpc(url, timeoutMs).nonceAt(address, 'latest')),
-  );
-  const counts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-  const failed = answers.find((answer) => answer.status === 'rejected')?.reason;
-  if (failed && (counts.length === 0 || !(failed instanceof RpcError))) throw failed;
-  const fees = await queryWithFailover(chain, timeoutMs, (rpc) => rpc.feeHistory(recentBlocks));
-  return {
+  const { report } = await queryCounted(chain, address);
+  return report;
+}
+
+async function queryCounted(chain: ChainConfig, address: Hex): Promise<{ report: AccountReport; answering: string[] }> {
+  const counted = await queryAll(chain.rpcUrls, (rpc) => rpc.nonceAt(address, 'latest'));
+  const answering = counted.map(({ url }) => url);
+  const fees = await queryAll(answering, (rpc) => rpc.feeHistory(recentBlocks));
+  const prices = fees.map(({ answer: { baseFeeWei, priorityFeesWei } }) => ({
+    baseFeeWei,
+    priorityFeeWei: priorityFee(priorityFeesWei, []),
+  }));
+  const counts = counted.map(({ answer }) => answer);
+  const report = {
     minNonce: Math.min(...counts),
     maxNonce: Math.max(...counts),
     isComplete: counts.length === chain.rpcUrls.length,
-    baseFeeWei: fees.baseFeeWei,
-    priorityFeeWei: priorityFee(fees.priorityFeesWei, null),
-    head: fees.head,
+    ...agreedPrice(prices, limitsOf(chain)),
+    head: fees[0]?.answer.head ?? 0,
   };
+  return { report, answering };
 }
 
 /**
- * As `queryNonces`, with the balance, and with the provider's advice on the priority fee.
+ * As `queryNonces`, with the balance, and with the providers' advice on the priority fee. Of several balances the
+ * highest counts: a call that the coin does not suffice for is refused and costs nothing, but one endpoint that reports
+ * too little would stop everything.
  *
  * @throws RpcError when no endpoint answers
  */
 export async function queryAccount(chain: ChainConfig, address: Hex): Promise<AccountReport & { balanceWei: bigint }> {
-  const counted = await queryNonces(chain, address);
-  const [balanceWei, advised] = await queryWithFailover(chain, timeoutMs, (rpc) =>
+  const { report, answering } = await queryCounted(chain, address);
+  const answers = await queryAll(answering, (rpc) =>
     // Not every node gives advice.
-    Promise.all([rpc.balance(address), rpc.advisedPriorityFee().catch(() => null)]),
+    Promise.all([rpc.balance(address), rpc.advisedPriorityFee().catch(nullOfRpc)]),
   );
-  return { ...counted, priorityFeeWei: priorityFee([counted.priorityFeeWei], advised), balanceWei };
+  const balances = answers.map(({ answer: [balanceWei] }) => balanceWei);
+  const advised = answers.flatMap(({ answer: [, fee] }) => (fee === null ? [] : [fee]));
+  return {
+    ...report,
+    priorityFeeWei: priorityFee([report.priorityFeeWei], advised),
+    balanceWei: balances.reduce(higher),
+  };
 }
 
 /** Why nothing can be sent from an account now. */

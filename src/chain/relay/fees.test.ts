@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { limitsOf, type RelayerLimits } from '../../config/chains.ts';
-import { exceedsFeeLimit, firstOffer, priorityFee, raisedOffer } from './fees.ts';
+import { agreedPrice, exceedsFeeLimit, firstOffer, priorityFee, raisedOffer } from './fees.ts';
 
 const gwei = 10n ** 9n;
 const upTo = (most: bigint) => fc.bigInt({ min: 1n, max: most });
@@ -12,12 +12,26 @@ const limited = upTo(1_000n * gwei).map((maxFeeWei): RelayerLimits => ({ ...limi
 const limits: RelayerLimits = { ...limitsOf({}), maxFeeWei: 100n };
 
 test('the priority fee → the middle of recent blocks, or the advice if that is more, and never nothing', () => {
-  assert.equal(priorityFee([9n, 2n, 30n], null), 9n);
-  assert.equal(priorityFee([10n, 9n, 100n], 5n), 10n);
-  assert.equal(priorityFee([9n, 2n, 30n], 12n), 12n);
-  assert.equal(priorityFee([], 12n), 12n);
-  assert.equal(priorityFee([], null), 1n);
-  assert.equal(priorityFee([0n, 0n, 0n], 0n), 1n);
+  assert.equal(priorityFee([9n, 2n, 30n], []), 9n);
+  assert.equal(priorityFee([10n, 9n, 100n], [5n]), 10n);
+  assert.equal(priorityFee([9n, 2n, 30n], [12n]), 12n);
+  assert.equal(priorityFee([9n, 2n, 30n], [12n, 1n, 90n]), 12n);
+  assert.equal(priorityFee([], [12n]), 12n);
+  assert.equal(priorityFee([], []), 1n);
+  assert.equal(priorityFee([0n, 0n, 0n], [0n]), 1n);
+});
+
+test('the price of several endpoints → the middle of those that may be paid, so one alone neither stops nor starves a call', () => {
+  const prices = (...wei: bigint[]) => wei.map((baseFeeWei) => ({ baseFeeWei, priorityFeeWei: baseFeeWei }));
+  const base = (...wei: bigint[]) => agreedPrice(prices(...wei), limits).baseFeeWei;
+  assert.equal(base(30n), 30n);
+  assert.equal(base(30n, 100n), 30n, 'one claims more than may be paid');
+  assert.equal(base(10n ** 30n, 30n, 31n), 31n);
+  assert.equal(base(0n, 30n), 30n, 'one claims nothing');
+  assert.equal(base(30n, 99n, 31n), 31n);
+  assert.equal(base(101n, 100n), 100n, 'all claim more than may be paid');
+  assert.equal(exceedsFeeLimit(agreedPrice(prices(101n, 100n), limits), limits), true);
+  assert.equal(agreedPrice(prices(1n, 7n, 90n), limits).priorityFeeWei, 7n);
 });
 
 test('the first offer → twice the base fee and the priority fee', () => {

@@ -6,15 +6,33 @@ export type Offer = { maxFeeWei: bigint; priorityFeeWei: bigint };
 export type GasPrice = { baseFeeWei: bigint; priorityFeeWei: bigint };
 
 const lower = (a: bigint, b: bigint) => (a < b ? a : b);
-const higher = (a: bigint, b: bigint) => (a > b ? a : b);
+export const higher = (a: bigint, b: bigint) => (a > b ? a : b);
 
 /** The share of the limit that may go to a block's producer: a provider that claims more is not believed. */
 const priorityShare = 5n;
 
-/** The usual priority fee of recent blocks, or what the provider advises, if that is more. */
-export function priorityFee(recent: readonly bigint[], advised: bigint | null): bigint {
-  const sorted = [...recent].sort((a, b) => (a < b ? -1 : 1));
-  return higher(higher(sorted[sorted.length >> 1] ?? 0n, advised ?? 0n), 1n);
+/** The middle one; of two, the higher one. Undefined if there is none. */
+function middle(amounts: readonly bigint[]): bigint | undefined {
+  const sorted = [...amounts].sort((a, b) => (a < b ? -1 : 1));
+  return sorted[sorted.length >> 1];
+}
+
+/** The usual priority fee of recent blocks, or what providers advise, if that is more. */
+export const priorityFee = (recent: readonly bigint[], advised: readonly bigint[]): bigint =>
+  higher(higher(middle(recent) ?? 0n, middle(advised) ?? 0n), 1n);
+
+/**
+ * What a chain charges, as its endpoints report it. One that claims more than may be offered is contradicted by another
+ * one, so that it does not stop everything; only if all do, nothing is sent. Of the others the middle one counts, or the
+ * higher one of two: an offer that is too high costs no more than the chain charges, and one that is too low waits.
+ *
+ * @param reported at least one
+ */
+export function agreedPrice(reported: readonly GasPrice[], limits: RelayerLimits): GasPrice {
+  const bases = reported.filter((one) => !exceedsFeeLimit(one, limits)).map(({ baseFeeWei }) => baseFeeWei);
+  const all = reported.map(({ baseFeeWei }) => baseFeeWei);
+  const priorities = reported.map(({ priorityFeeWei }) => priorityFeeWei);
+  return { baseFeeWei: middle(bases) ?? all.reduce(lower), priorityFeeWei: priorityFee(priorities, []) };
 }
 
 /** Whether a chain asks for more than may be offered: then nothing is sent. */
