@@ -6,7 +6,7 @@ import { limitsOf } from '../../src/config/chains.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { approval, type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
-import { testRelayerKey } from '../support/chain/relayer.ts';
+import { testRelayer, testRelayerKey } from '../support/chain/relayer.ts';
 
 type Params = readonly unknown[];
 /** A false answer of an endpoint: a result, an error, or null for the true answer. */
@@ -267,3 +267,23 @@ test('an endpoint that never answers delays no other chain, and what it hides is
   await f.follow(ctx);
   assert.equal(await f.state(id), 'final');
 });
+
+for (const [what, begin] of Object.entries({
+  'does not answer': () => {
+    away = true;
+  },
+  'reports an old count of mined transactions': (count: number) => {
+    lies.eth_getTransactionCount = () => ({ result: hex(count) });
+  },
+}))
+  test(`an endpoint ${what} while more calls are mined than nodes keep unmined → later calls are still sent`, async () => {
+    const { ctx, chain } = withSecond();
+    await f.follow(ctx);
+    begin(await f.mined());
+    const mined = (await f.mined()) + 200;
+    await f.rpc('anvil_setNonce', [testRelayer.address, hex(mined)]);
+    await f.db.sql`update relay_accounts set next_nonce = ${mined}`;
+    await f.follow(ctx);
+    await dispatch(ctx, await f.allot(f.call({ chain }), ctx));
+    assert.equal(await f.mined(), mined + 1);
+  });

@@ -114,8 +114,9 @@ export async function insertAccount(
 }
 
 /**
- * Stores what a chain reports about an account, and the count only if every endpoint has answered. The next nonce only
- * rises, and is never below the count.
+ * Stores what a chain reports about an account. The next nonce only rises, and is never below the lowest count, if every
+ * endpoint has answered. How many calls may be under way depends on the highest count: an endpoint that is away or
+ * stands still must not stop the calls after those that were mined since.
  *
  * @param balanceWei null if it was not requested
  */
@@ -131,7 +132,7 @@ export async function updateAccount(
       head_number = ${seen.head}, seen_hash = ${seenHash}, counted_at = now(),
       balance_wei = coalesce(${balanceWei}::numeric, balance_wei),
       checked_at = case when ${balanceWei !== null} then now() else checked_at end,
-      chain_nonce = case when ${seen.isComplete} then ${seen.minNonce} else chain_nonce end,
+      chain_nonce = ${seen.maxNonce},
       next_nonce = case when ${seen.isComplete} then greatest(next_nonce, ${seen.minNonce}) else next_nonce end
     where chain_id = ${chainId} and address = ${address}`;
 }
