@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { displayStatuses } from '../src/dashboard/home/display-status.ts';
 import { alarmKinds } from '../src/db/alarm-kinds.ts';
 import { portalStatuses } from '../src/requests/lists/browse.ts';
+import { chargesTexts } from '../src/texts/charges.ts';
 import { dashboardTexts } from '../src/texts/dashboard.ts';
 import { portalTexts } from '../src/texts/portal.ts';
 import { wordsOf } from '../src/ui/language.ts';
@@ -83,7 +84,8 @@ test('a word that a column of an export may hold → the document on exports say
   const explained = [...read('docs/exports.md').matchAll(/^\| (`.+?) \|.* \|$/gm)].join('\n');
   const reasons = Object.keys(dashboardTexts(wordsOf('en')).reason);
   assert.ok(reasons.length > 10);
-  const missing = [...displayStatuses, ...portalStatuses, ...reasons].filter(
+  const collectionStates = Object.keys(chargesTexts(wordsOf('en')).states);
+  const missing = [...displayStatuses, ...portalStatuses, ...reasons, ...collectionStates].filter(
     (word) => !explained.includes(`\`${word}\``),
   );
   assert.deepEqual(missing, []);

@@ -246,6 +246,21 @@ test('Charges of a plan are paged, the newest first', async () => {
   assert.deepEqual(days((await fixtures.visitor.open(next)).html), ['2027-01-02', '2027-01-01']);
 });
 
+test('The CSV of charges says the amount of each, as files of requests do, and on which day it was due', async () => {
+  const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant, { firstOn: '2026-01-31' });
+  await turnAt(fixtures.ctx, '2026-02-01T12:00:00Z');
+  const { charges } = await planOf(fixtures.ctx, plan);
+  const { usdc_micro } = await fixtures.read({ id: charges[0]?.request_id ?? '' });
+  const { html } = await fixtures.visitor.open(`/dashboard/plans/${plan.id}/charges.csv`);
+  const [header = '', line = ''] = html.replace(/^\uFEFF/, '').split('\r\n');
+  const names = header.split(',');
+  const cells = line.split(',');
+  const cell = (name: string) => cells[names.indexOf(name)];
+  assert.deepEqual(names.slice(-3), ['fiat_amount', 'fiat_currency', 'usdc'], 'after the columns that there were');
+  assert.deepEqual([cell('due_on'), cell('fiat_amount'), cell('fiat_currency')], ['2026-01-31', '80.00', 'EUR']);
+  assert.equal(Number(cell('usdc')), Number(usdc_micro) / 1e6);
+});
+
 test('plans of other merchants, partners and modes → 404; forms of other sites → refused', async () => {
   const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant);
   const { test: foreign, live } = await makePartner(fixtures.db);

@@ -24,6 +24,7 @@ import { copyableFact } from '../../ui/copyable.ts';
 import { confirmButton } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, languageName, type Words } from '../../ui/language.ts';
+import { csvFiat, csvMicro } from '../../web/csv-amounts.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { dateText, dayHtml, noCharges, planBadge, planName } from '../../web/plan-words.ts';
 import { readQuery } from '../../web/query.ts';
@@ -64,7 +65,10 @@ export function planPage(pages: MerchantPages, ctx: Context): void {
   }
 }
 
-const collectNames = ['automatic_charge', 'automatic_charge_reason', 'next_attempt_at'];
+const csvHeader = [
+  ...['number', 'due_on', 'request_id', 'made_at', 'status', 'proof_status'],
+  ...['automatic_charge', 'automatic_charge_reason', 'next_attempt_at', 'fiat_amount', 'fiat_currency', 'usdc'],
+];
 
 const idIn = ({ request }: MerchantVisit) => (request.params as { id: string }).id;
 
@@ -82,10 +86,11 @@ async function sendCharges(ctx: Context, visit: MerchantVisit): Promise<FastifyR
   return sendCsv(
     visit.reply,
     'charges',
-    [...['number', 'due_on', 'request_id', 'made_at', 'status', 'proof_status'], ...collectNames],
+    csvHeader,
     csvOf(exportCharges(ctx, scope, id), (row) => [
       ...[row.number, row.due_on, row.request_id, row.made_at, row.status, row.proof_status],
       ...[row.collection, row.collect_reason, row.next_attempt_at],
+      ...[csvFiat(row.fiat_int, row.fiat_code), row.fiat_code, csvMicro(row.usdc_micro)],
     ]),
   );
 }
