@@ -1,3 +1,4 @@
+import { batchesOf } from '../lib/paging.ts';
 import { type Alarm, type AlarmKind, knownAlarm } from './alarm-kinds.ts';
 import type { Sql, Tx } from './connection.ts';
 
@@ -24,14 +25,34 @@ export async function clearAlarms(sql: Sql | Tx, alarms: { kind: AlarmKind; subj
 export type KeptAlarm = Alarm & { raised_at: Date; cleared_at: Date | null };
 
 /** Raised alarms, newest first, then ended ones, the most recently ended first. */
-export async function listAlarms(sql: Sql, limit: number): Promise<KeptAlarm[]> {
-  const rows = await sql<AlarmRow[]>`
-    select kind, subject, details, raised_at, cleared_at from alarms
-    order by cleared_at desc nulls first, raised_at desc, kind, subject limit ${limit}`;
-  return rows.map(({ raised_at, cleared_at, ...row }) => ({ ...knownAlarm(row), raised_at, cleared_at }));
-}
+export const listAlarms = (sql: Sql, limit: number): Promise<KeptAlarm[]> => selectAlarms(sql, null, limit);
+
+/** All alarms in the same order, in batches. */
+export const exportAlarms = (sql: Sql): AsyncGenerator<KeptAlarm[]> =>
+  batchesOf(
+    (after, limit) => selectAlarms(sql, after, limit),
+    ({ place }) => place,
+  );
 
 type AlarmRow = { kind: string; subject: string; details: object; raised_at: Date; cleared_at: Date | null };
+
+/** `place` is an alarm's position in the order, with times as exact as the database keeps them. */
+async function selectAlarms(sql: Sql, after: string | null, limit: number): Promise<(KeptAlarm & { place: string })[]> {
+  const last = sql`${after}::jsonb`;
+  const times = sql`(coalesce(cleared_at, 'infinity'), raised_at)`;
+  const lastTimes = sql`((${last}->>0)::timestamptz, (${last}->>1)::timestamptz)`;
+  const isBehind = sql`
+    ${times} < ${lastTimes} or (${times} = ${lastTimes} and (kind, subject) > (${last}->>2, ${last}->>3))`;
+  const rows = await sql<(AlarmRow & { raised: string; ended: string })[]>`
+    select kind, subject, details, raised_at, cleared_at,
+      raised_at::text as raised, coalesce(cleared_at, 'infinity')::text as ended
+    from alarms ${after === null ? sql`` : sql`where ${isBehind}`}
+    order by coalesce(cleared_at, 'infinity') desc, raised_at desc, kind, subject limit ${limit}`;
+  return rows.map(({ raised_at, cleared_at, raised, ended, ...row }) => {
+    const place = JSON.stringify([ended, raised, row.kind, row.subject]);
+    return { ...knownAlarm(row), raised_at, cleared_at, place };
+  });
+}
 
 /** Which of these kinds of alarm are raised for a subject. */
 export async function raisedOf(sql: Sql, subject: string, kinds: readonly AlarmKind[]): Promise<AlarmKind[]> {

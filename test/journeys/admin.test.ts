@@ -458,6 +458,26 @@ test('The overview names alarms with what helps, and says how much waits', async
   assert.match(chains.html, /None/);
 });
 
+test('The CSV of alarms has all of them, each once: raised ones first, then those that ended last', async () => {
+  await app.db.sql`delete from alarms`;
+  // Many have the same times, to the microsecond.
+  await app.db.sql`
+    insert into alarms (kind, subject, details, raised_at, cleared_at)
+    select 'verified-reorged', g::text, '{"requestId": "r"}', now() - g / 700 * interval '1 microsecond',
+      case when g > 5000 then now() + g / 700 * interval '1 microsecond' end
+    from generate_series(1, 10500) g`;
+  const lines = (await admin.open('/admin/alarms.csv')).html.trimEnd().split('\r\n').slice(1);
+  const rows = await app.db.sql`
+    select kind || ':' || subject as name from alarms
+    order by cleared_at desc nulls first, raised_at desc, kind, subject`;
+  await app.db.sql`delete from alarms`;
+  assert.equal(rows.length, 10_500);
+  assert.deepEqual(
+    lines.map((line) => line.split(',')[0]),
+    rows.map(({ name }) => name),
+  );
+});
+
 test('Each alarm is shown in the reader’s language, with original messages of others kept apart', async () => {
   const { partner } = await makePartner(app.db);
   const request = randomUUID();

@@ -1,7 +1,7 @@
 import { silentChains } from '../../chain/silence.ts';
 import type { Context } from '../../context.ts';
 import { alarmName, alarmSentence } from '../../db/alarm-kinds.ts';
-import { type KeptAlarm, listAlarms } from '../../db/alarms.ts';
+import { exportAlarms, type KeptAlarm, listAlarms } from '../../db/alarms.ts';
 import { modes } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { mailDepth } from '../../mail/stuck.ts';
@@ -12,7 +12,7 @@ import { adminTexts } from '../../texts/admin.ts';
 import { badge, card, stateLine } from '../../ui/components.ts';
 import { ago, countedUpTo } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
-import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
+import { csvOf, sendCsv } from '../../web/download.ts';
 import { csvLink, table } from '../../web/table.ts';
 import { eventDepth } from '../../webhooks/stuck.ts';
 import { adminEventsPath } from '../live.ts';
@@ -26,7 +26,6 @@ const csvPath = '/admin/alarms.csv';
 /** Queues are counted up to this number. */
 const maxCounted = 10_000;
 const maxAlarms = 30;
-const maxExported = 10_000;
 
 type Depth = { name: string; waiting: number; oldest: Date | null };
 
@@ -35,15 +34,16 @@ type Depth = { name: string; waiting: number; oldest: Date | null };
  * lengths of queues. Queries no provider.
  */
 export function adminOverview(pages: AdminPages, ctx: Context): void {
-  pages.page({ url: csvPath }, async ({ reply }) => {
-    const alarms = inOneBatch(await listAlarms(ctx.db.sql, maxExported));
-    return sendCsv(
+  pages.page({ url: csvPath }, ({ reply }) =>
+    sendCsv(
       reply,
       'alarms',
       ['name', 'message', 'raised_at', 'ended_at'],
-      csvOf(alarms, (alarm) => [alarmName(alarm), alarmSentence(alarm), alarm.raised_at, alarm.cleared_at]),
-    );
-  });
+      csvOf(exportAlarms(ctx.db.sql), (alarm) => [
+        ...[alarmName(alarm), alarmSentence(alarm), alarm.raised_at, alarm.cleared_at],
+      ]),
+    ),
+  );
   pages.page({ url: path }, async ({ words, show }) => {
     const admin = adminTexts(words);
     const { overview: t } = admin;
