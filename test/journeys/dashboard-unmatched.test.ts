@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { getAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
 import { attachUnmatched, requestRest } from '../../src/payments/unmatched/attach.ts';
-import { makeMerchant, makePartner, makeRequest, makeTransfer, unmatched } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest, makeTransfer, randomAddress, unmatched } from '../support/fixtures.ts';
 import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 
@@ -220,6 +220,21 @@ test('A payer who paid several merchants → the page warns that it may be an ex
     const page = await fixtures.visitor.open(`/dashboard/give-back/${keyFor(txHash)}`);
     assert.equal(/This looks like an exchange/.test(page.html), i === 1, `${i + 2} merchants`);
   }
+});
+
+test('a token that is not accepted → no page or file takes what it counts in for USDC', async () => {
+  const columns = { value: `7${'0'.repeat(60)}`, token_address: randomAddress(), ...unmatched('wrong_token') };
+  const txHash = await makeTransfer(fixtures.db.sql, fixtures.scope, fixtures.merchant, columns);
+  const path = `/dashboard/unmatched/${keyFor(txHash)}`;
+  const [list, page, csv] = await Promise.all(
+    ['/dashboard/unmatched', path, '/dashboard/unmatched.csv'].map((one) => fixtures.visitor.open(one)),
+  );
+  assert.match(list?.html ?? '', new RegExp(`<a href="${path}">Wrong token</a>`));
+  assert.match(page?.html ?? '', /<h1[^>]*>Wrong token</);
+  for (const { html } of [list, page].filter((one) => one !== undefined)) assert.doesNotMatch(html, /7,000,000/);
+  const [header = '', ...lines] = (csv?.html ?? '').replace(/^\uFEFF/, '').split('\r\n');
+  const cells = lines.find((line) => line.includes(txHash))?.split(',') ?? [];
+  assert.equal(cells[header.split(',').indexOf('usdc')], '');
 });
 
 for (const reason of ['self_transfer', 'wrong_token'] as const) {

@@ -14,12 +14,14 @@ import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-me
 import { refundObstacle } from '../../refunds/obstacle.ts';
 import { isRefundSent, readRefunds } from '../../refunds/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
+import { portalTexts } from '../../texts/portal.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
 import { confirmButton } from '../../ui/form.ts';
 import { ago, groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { symbolOf } from '../../web/payment-amount.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { refundFacts, refundHindrance, refundLine } from './refunded.ts';
@@ -65,12 +67,15 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   if ('attachedTo' in payment) return showAttached(visit, payment.attachedTo);
   const { row, attachable, askable } = payment;
   const refund = (await readRefunds(ctx.db, session.scope, [key])).get(writeTransferKey(key)) ?? null;
-  const amount = groupMicro(words, BigInt(row.value));
   const chains = ctx.chains[modeOf(session.scope.testMode)];
+  const title =
+    symbolOf(chains, row) === null
+      ? portalTexts(words).reasons.wrong_token
+      : fill(t.heading, { amount: groupMicro(words, BigInt(row.value)) });
   const wanted = { row, key, partner: merchant.partner_name };
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(key)}`,
-    title: fill(t.heading, { amount }),
+    title,
     status: outcome === null ? 200 : 409,
     body: html`
       ${

@@ -12,11 +12,13 @@ import type { RefundRow } from '../../refunds/read.ts';
 import { readRefunds } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
+import { portalTexts } from '../../texts/portal.ts';
 import { shortAddress } from '../../ui/components.ts';
-import { ago, groupMicro } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { ago } from '../../ui/formats.ts';
+import type { Words } from '../../ui/language.ts';
 import { csvMicro } from '../../web/csv-amounts.ts';
 import { sendCsv } from '../../web/download.ts';
+import { paymentAmount, symbolOf } from '../../web/payment-amount.ts';
 import { readQuery } from '../../web/query.ts';
 import { refundBadge } from '../../web/refunded.ts';
 import { emptyState, pager, table } from '../../web/table.ts';
@@ -64,7 +66,7 @@ export async function unmatchedNamed(
   const refunds = await readRefunds(ctx.db, scope, rows.map(transferOf));
   return html`
     <h2>${dashboardTexts(words).unmatched.title}</h2>
-    ${unmatchedTable(words, rows, refunds, ctx.clock.now())}
+    ${unmatchedTable(words, rows, refunds, tableOf(ctx, scope))}
   `;
 }
 
@@ -79,7 +81,10 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     query.after ?? null,
   );
   const refunds = await readRefunds(ctx.db, session.scope, rows.map(transferOf));
-  const list = rows.length > 0 ? unmatchedTable(words, rows, refunds, ctx.clock.now()) : emptyState(t.none, t.noneRest);
+  const list =
+    rows.length > 0
+      ? unmatchedTable(words, rows, refunds, tableOf(ctx, session.scope))
+      : emptyState(t.none, t.noneRest);
   return sendDashboard(ctx, visit, {
     path,
     title: t.title,
@@ -93,17 +98,22 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   });
 }
 
-function unmatchedTable(words: Words, rows: UnmatchedRow[], refunds: Map<string, RefundRow>, now: Date) {
+const tableOf = (ctx: Context, { testMode }: Scope) => ({ chains: ctx.chains[modeOf(testMode)], now: ctx.clock.now() });
+
+function unmatchedTable(
+  words: Words,
+  rows: UnmatchedRow[],
+  refunds: Map<string, RefundRow>,
+  { chains, now }: ReturnType<typeof tableOf>,
+) {
   const { unmatched: t, reason } = dashboardTexts(words);
+  const { wrong_token: wrongToken } = portalTexts(words).reasons;
   return table<UnmatchedRow>(
     t.title,
     [
       {
         name: t.amount,
-        cell: (row) =>
-          html`
-            <a href="${path}/${keyOf(row)}">${fill(t.payment, { amount: groupMicro(words, BigInt(row.value)) })}</a>
-          `,
+        cell: (row) => html`<a href="${path}/${keyOf(row)}">${paymentAmount(words, chains, row) ?? wrongToken}</a>`,
       },
       {
         name: t.why,
@@ -135,7 +145,13 @@ async function* csvRows(
     yield batch.map((row) => [
       row.block_time,
       nameOfChain(chains, row.chain_id),
-      ...[row.tx_hash, csvMicro(row.value), row.from_address, row.to_address, row.reason ?? 'no_match'],
+      ...[
+        row.tx_hash,
+        symbolOf(chains, row) && csvMicro(row.value),
+        row.from_address,
+        row.to_address,
+        row.reason ?? 'no_match',
+      ],
       row.candidate_request_id,
       ...refundOfPaymentCells(refunds.get(keyOf(row))),
     ]);

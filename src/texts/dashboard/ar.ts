@@ -252,7 +252,6 @@ export const ar: DashboardTexts<'ar'> = {
     from: 'من',
     none: 'لا توجد مدفوعات غير مطابقة',
     noneRest: 'تظهر المدفوعات هنا عندما تصل متأخرة، أو مرتين، أو دون بيان الغرض منها.',
-    payment: '{amount} USDC',
     heading: 'دفعة قدرها {amount} USDC',
     network: 'الشبكة',
     transaction: 'المعاملة',

@@ -267,7 +267,6 @@ export const de: DashboardTexts<'de'> = {
     from: 'Von',
     none: 'Keine nicht zugeordneten Zahlungen',
     noneRest: 'Hier erscheinen Zahlungen, die zu spät oder doppelt kamen oder nicht sagen, wofür sie sind.',
-    payment: '{amount} USDC',
     heading: 'Zahlung über {amount} USDC',
     network: 'Netzwerk',
     transaction: 'Transaktion',

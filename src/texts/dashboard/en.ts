@@ -252,7 +252,6 @@ export const en = {
     from: 'From',
     none: 'No unmatched payments',
     noneRest: 'Payments appear here when they arrive late, twice, or without saying what they are for.',
-    payment: '{amount} USDC',
     heading: 'Payment of {amount} USDC',
     network: 'Network',
     transaction: 'Transaction',

@@ -260,7 +260,6 @@ export const es: DashboardTexts<'es'> = {
     from: 'De',
     none: 'No hay pagos sin asignar',
     noneRest: 'Un pago aparece aquí cuando llega tarde, dos veces o sin indicar para qué es.',
-    payment: '{amount} USDC',
     heading: 'Pago de {amount} USDC',
     network: 'Red',
     transaction: 'Transacción',

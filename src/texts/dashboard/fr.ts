@@ -267,7 +267,6 @@ export const fr: DashboardTexts<'fr'> = {
     from: 'De',
     none: 'Aucun paiement non attribué',
     noneRest: 'Un paiement figure ici quand il arrive en retard, en double ou sans indiquer à quoi il correspond.',
-    payment: '{amount} USDC',
     heading: 'Paiement de {amount} USDC',
     network: 'Réseau',
     transaction: 'Transaction',

@@ -247,7 +247,6 @@ export const hi: DashboardTexts<'hi'> = {
     from: 'किससे',
     none: 'बिना मिलान वाला कोई भुगतान नहीं',
     noneRest: 'जो भुगतान देर से, दो बार या बिना बताए कि किस लिए हैं, आते हैं, वे यहाँ दिखते हैं।',
-    payment: '{amount} USDC',
     heading: '{amount} USDC का भुगतान',
     network: 'नेटवर्क',
     transaction: 'लेनदेन',

@@ -254,7 +254,6 @@ export const ja: DashboardTexts<'ja'> = {
     from: '送信元',
     none: '未照合の支払いはありません',
     noneRest: '遅れて届いた支払い、2 回目の支払い、用途の分からない支払いがここに表示されます。',
-    payment: '{amount} USDC',
     heading: '{amount} USDC の支払い',
     network: 'ネットワーク',
     transaction: '取引',

@@ -263,7 +263,6 @@ export const pt: DashboardTexts<'pt'> = {
     from: 'De',
     none: 'Nenhum pagamento não identificado',
     noneRest: 'Os pagamentos aparecem aqui quando chegam atrasados, em dobro ou sem indicar a que se destinam.',
-    payment: '{amount} USDC',
     heading: 'Pagamento de {amount} USDC',
     network: 'Rede',
     transaction: 'Transação',
