@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { formatFiat } from '../lib/money.ts';
 import { chart } from './chart.ts';
 import { wordsOf } from './language.ts';
 
@@ -23,11 +24,37 @@ test('a chart › leaves room for the longest figure of its scale', () => {
   const { text } = chart(wordsOf('en'), {
     title: 'Paid',
     series: ['Shop'],
-    bars: [{ label: 'x', values: [4] }],
+    bars: [{ label: 'x', values: [40] }],
     format: (value) => `KWD 123,456,${value}.000`,
   });
   const grid = Number(/<line x1="([\d.]+)"/.exec(text)?.[1]);
-  assert.ok(grid > 'KWD 123,456,2.5.000'.length * 7, `the lines begin at ${grid}`);
+  assert.ok(grid > 'KWD 123,456,25.000'.length * 7, `the lines begin at ${grid}`);
+});
+
+test('a chart › the lines of its scale are where their labels say, also for the smallest amounts', () => {
+  const format = (value: number) => formatFiat(BigInt(Math.round(value)), 'JPY', 'en');
+  for (const [most, scale] of [
+    [1, ['¥0', '¥1']],
+    [2, ['¥0', '¥1', '¥2']],
+    [5, ['¥0', '¥5']],
+    [7, ['¥0', '¥5', '¥10']],
+    [45, ['¥0', '¥25', '¥50']],
+  ] as const) {
+    const { text } = chart(wordsOf('en'), {
+      title: 'Paid',
+      series: ['Shop'],
+      bars: [{ label: 'x', values: [most] }],
+      format,
+    });
+    const labels = [...text.matchAll(/<text class="scale"[^>]*>([^<]*)</g)].map(([, label]) => label);
+    assert.deepEqual(labels, scale);
+    const lines = [...text.matchAll(/y1="([\d.]+)"/g)].map(([, y]) => Number(y));
+    const [bottom = 0, top = 0] = [lines[0], lines.at(-1)];
+    for (const [i, label] of labels.entries()) {
+      const part = Number(label?.slice(1)) / Number(labels.at(-1)?.slice(1));
+      assert.ok(Math.abs((lines[i] ?? 0) - (bottom - part * (bottom - top))) < 0.01, label);
+    }
+  }
 });
 
 test('a chart without values, or without columns → still drawn', () => {

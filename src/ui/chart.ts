@@ -2,7 +2,7 @@ import { type Html, html, raw } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
 import { fill, type Words } from './language.ts';
 
-/** A column of the chart: a label such as a day, and one value for each series. */
+/** A column of the chart: a label such as a day, and one whole value for each series, such as minor units. */
 export type Bar = { label: string; values: number[] };
 export type Chart = {
   title: string;
@@ -26,7 +26,9 @@ const letterWidth = 7;
 export function chart(words: Words, { title, series, bars, format }: Chart): Html {
   const { app } = commonTexts(words);
   const top = niceTop(Math.max(0, ...bars.flatMap(({ values }) => values)));
-  const scale = [0, 0.5, 1].map((part) => ({ value: top * part, label: format(top * part) }));
+  // No amount is half a minor unit: rounded, the label in the middle would be wrong.
+  const ticks = top % 2 === 0 ? [0, top / 2, top] : [0, top];
+  const scale = ticks.map((value) => ({ value, label: format(value) }));
   const left = Math.max(edge.left, 8 + letterWidth * Math.max(...scale.map(({ label }) => label.length)));
   const slot = (width - left - edge.right) / Math.max(1, bars.length);
   const column = Math.max(2, Math.min(36, (slot * 0.7) / Math.max(1, series.length)));
