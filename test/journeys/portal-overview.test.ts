@@ -260,7 +260,16 @@ test('a detail › each attempt of the event, as it went', async () => {
   );
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
   const page = async () => (await owner.open(`/portal/requests/${request.id}`)).html;
-  assert.match(await page(), /Waiting for its first delivery attempt/);
+  const [row] = await app.db.sql`select id from webhook_deliveries where request_id = ${request.id}`;
+  const both = async () => [await page(), (await owner.open(`/portal/webhooks/deliveries/${row?.id}`)).html];
+  const bothSay = async (text: RegExp) => (await both()).forEach((html) => void assert.match(html, text));
+  await bothSay(/No webhook URL is set\. The event is sent as soon as there is one\./);
+  await setUrl(app.ctx, theService, scope, 'https://shop.example/hook');
+  await bothSay(/Waiting for its first delivery attempt\.</);
+  for (const html of await both()) assert.doesNotMatch(html, /webhook URL is set/);
+  await app.db.sql`
+    update webhook_endpoints set disabled_at = now(), disabled_reason = 'gone' where partner_id = ${partner.id}`;
+  await bothSay(/Your webhook is disabled\. The event is sent as soon as it is enabled again\./);
   const tried = (fields: Record<string, unknown>) => app.db.sql`
     insert into webhook_attempts ${insertion([
       {
@@ -276,7 +285,6 @@ test('a detail › each attempt of the event, as it went', async () => {
         ...fields,
       },
     ])}`;
-  const [row] = await app.db.sql`select id from webhook_deliveries where request_id = ${request.id}`;
   const base = { delivery_id: row?.id };
   await tried({ ...base, started_at: new Date(Date.now() + 1000), error: 'timeout' });
   await tried({
@@ -293,6 +301,7 @@ test('a detail › each attempt of the event, as it went', async () => {
   assert.match(html, /Failed after 42 ms: it answered 500\..*&lt;b&gt;/s);
   assert.match(html, /Event delivered to shop\.example.*Answered 204 after 42 ms\./s);
   assert.ok(!html.includes('secret=1'), 'only the host of the address is shown');
+  assert.match(html, /Next attempt<[\s\S]*Your webhook is disabled/, 'no time at which nothing is sent');
 });
 
 test('unmatched payments › their sum, and where not all are summed, that it is at least that', async () => {

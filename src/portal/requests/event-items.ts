@@ -5,26 +5,33 @@ import type { AttemptRow, LoggedDelivery } from '../../webhooks/delivery-log.ts'
 import { attemptAnchor, deliveriesPath } from '../webhooks/deliveries.ts';
 import type { TimelineItem } from './timeline.ts';
 
-/** The history of a request's event, for a timeline. Each attempt links to its request and response. */
-export function eventItems(words: Words, delivery: LoggedDelivery): TimelineItem[] {
+/**
+ * The history of a request's event, for a timeline. Each attempt links to its request and response.
+ *
+ * @param hindrance why no attempt is made for now; null if nothing hinders it
+ */
+export function eventItems(words: Words, delivery: LoggedDelivery, hindrance: string | null): TimelineItem[] {
   const { events } = portalTexts(words).request;
   const { log, state } = delivery;
   const path = `${deliveriesPath}/${delivery.id}`;
+  const isWaiting = state === 'waiting';
+  const isFirst = isWaiting && log.length === 0;
   const items: TimelineItem[] = [
     {
       at: delivery.created_at,
       kind: 'waiting',
       title: events.event,
       path,
-      rest: log.length === 0 ? events.eventWaits : null,
+      rest: isFirst ? (hindrance ?? events.eventWaits) : null,
     },
     ...log.map((attempt, i) => attemptItem(words, attempt, `${path}#${attemptAnchor(i + 1)}`)),
   ];
   if (state === 'exhausted') {
     items.push({ at: null, kind: 'failed', title: events.exhausted, rest: events.exhaustedRest });
   }
-  if (state === 'waiting' && log.length > 0) {
-    items.push({ at: delivery.next_attempt_at, kind: 'waiting', title: events.next });
+  if (isWaiting && !isFirst) {
+    const at = hindrance === null ? delivery.next_attempt_at : null;
+    items.push({ at, kind: 'waiting', title: events.next, rest: hindrance });
   }
   return items;
 }

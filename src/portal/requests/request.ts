@@ -28,11 +28,12 @@ import { rateWithSource } from '../../web/rate.ts';
 import { expiryFact, requestStatusBadge } from '../../web/request-status.ts';
 import { lookUpForm } from '../../web/transaction-report.ts';
 import { listDeliveries } from '../../webhooks/delivery-log.ts';
+import { readDeliveryHealth } from '../../webhooks/health.ts';
 import { portalEventsPath } from '../live.ts';
 import { nullIfNotFound, sendOtherMode } from '../other-mode.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
-import { shownDelivery } from '../webhooks/url.ts';
+import { hindranceOf, shownDelivery } from '../webhooks/url.ts';
 import { requestConcerns } from './concerns.ts';
 import { lookUpPath } from './look-up.ts';
 import { resendButton } from './resend.ts';
@@ -85,7 +86,7 @@ type RequestDetails = {
 };
 
 async function readAll(ctx: Context, call: PortalCall, requestId: string): Promise<RequestDetails> {
-  const { scope } = call;
+  const { words, scope } = call;
   const row = await readRequest(ctx.db, scope, requestId);
   const { id } = row;
   const [status, findings, { deliveries }, merchant, replays] = await Promise.all([
@@ -96,12 +97,16 @@ async function readAll(ctx: Context, call: PortalCall, requestId: string): Promi
     readDifferingReplays(ctx, scope, id),
   ]);
   const { progress } = findings;
-  const refunds = await readRefunds(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
-  const chains = ctx.chains[modeOf(scope.testMode)];
   const [delivery = null] = deliveries;
+  const [refunds, health] = await Promise.all([
+    readRefunds(ctx.db, scope, [...progress.transfers, ...progress.unmatched]),
+    delivery?.state === 'waiting' ? readDeliveryHealth(ctx, scope) : null,
+  ]);
+  const chains = ctx.chains[modeOf(scope.testMode)];
   const history = {
     ...{ row, progress, findings, refunds, chains, allChains: allChains(ctx.chains) },
     delivery: delivery && shownDelivery(call, delivery),
+    hindrance: health && hindranceOf(words, health),
     now: ctx.clock.now(),
   };
   return { history, status, merchant, replays };

@@ -27,6 +27,8 @@ export type History = {
   refunds: Map<string, RefundRow>;
   /** The request's event; null if there is none yet. */
   delivery: LoggedDelivery | null;
+  /** Why no attempt is made for now; null if nothing hinders it. */
+  hindrance: string | null;
   /** The chains of the request's mode. */
   chains: ChainConfig[];
   /** The chains of both modes. */
@@ -88,9 +90,9 @@ export function timeline(words: Words, history: History, resend: Html | null): H
  * What happened to the event, never before the payment was verified. Both are written in one transaction, but by two
  * clocks.
  */
-function eventOf(words: Words, { row, delivery }: History): TimelineItem[] {
+function eventOf(words: Words, { row, delivery, hindrance }: History): TimelineItem[] {
   const verifiedAt = row.proof_verified_at;
-  const items = delivery ? eventItems(words, delivery) : [];
+  const items = delivery ? eventItems(words, delivery, hindrance) : [];
   return items.map((item) => (item.at && verifiedAt && item.at < verifiedAt ? { ...item, at: verifiedAt } : item));
 }
 

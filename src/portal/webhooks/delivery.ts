@@ -12,13 +12,14 @@ import { formatMs, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { flashOf } from '../../web/flash.ts';
 import { type AttemptRow, type LoggedDelivery, listDeliveries } from '../../webhooks/delivery-log.ts';
+import { readDeliveryHealth } from '../../webhooks/health.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
 import { portalEventsPath } from '../live.ts';
 import { sendOtherMode } from '../other-mode.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { attemptAnchor, deliveriesPath, deliveryBadge, failureOf } from './deliveries.ts';
-import { shownDelivery } from './url.ts';
+import { hindranceOf, shownDelivery } from './url.ts';
 
 /**
  * `/portal/webhooks/deliveries/<delivery_id>`: one event with the request and response of every attempt. Resends it.
@@ -33,6 +34,7 @@ export function deliveryDetail(pages: PortalPages, ctx: Context): void {
     const found = await read(scope);
     if (!found) return sendOtherMode(ctx, call, `${deliveriesPath}/${id}`, read);
     const delivery = shownDelivery(call, found);
+    const hindrance = found.state === 'waiting' ? hindranceOf(words, await readDeliveryHealth(ctx, scope)) : null;
     const replay = confirmButton(
       {
         label: webhooks.replay,
@@ -50,7 +52,7 @@ export function deliveryDetail(pages: PortalPages, ctx: Context): void {
         <p><a href="${deliveriesPath}">${webhooks.allEvents}</a></p>
         ${flashOf(call, { done: { replayed: webhooks.replayedOne } })}
         <div class="list" data-live="${portalEventsPath(mode, delivery.request_id)}" data-region="delivery">
-          ${deliveryFacts(words, delivery, ctx.clock.now())}
+          ${deliveryFacts(words, delivery, hindrance, ctx.clock.now())}
           ${delivery.log.map((attempt, i) => attemptCard(words, attempt, i + 1)).reverse()}
         </div>
         ${may(user, 'deliveries.replay', mode) && replay}
@@ -76,14 +78,15 @@ function idOf({ param }: PortalCall): string {
 }
 
 /**
- * The facts of a delivery. An event without a webhook URL waits past the time of its first attempt, which is then not
- * shown.
+ * The facts of a delivery.
+ *
+ * @param hindrance why no attempt is made for now; null if nothing hinders it
  */
-function deliveryFacts(words: Words, delivery: LoggedDelivery, now: Date): Html {
+function deliveryFacts(words: Words, delivery: LoggedDelivery, hindrance: string | null, now: Date): Html {
   const { webhooks, requests, request } = portalTexts(words);
-  const { eventWaits: untimed } = request.events;
   const { id, request_id, state, created_at, delivered_at, next_attempt_at, body } = delivery;
   const isTimed = next_attempt_at > now || delivery.log.length > 0;
+  const next = isTimed ? instant(words, next_attempt_at, 'medium') : request.events.eventWaits;
   return card(
     descriptionList([
       [requests.state, deliveryBadge(words, delivery)],
@@ -96,9 +99,7 @@ function deliveryFacts(words: Words, delivery: LoggedDelivery, now: Date): Html 
       ),
       [webhooks.written, instant(words, created_at, 'medium')],
       delivered_at ? [webhooks.delivered, instant(words, delivered_at, 'medium')] : null,
-      state === 'waiting'
-        ? [webhooks.nextAttempt, isTimed ? instant(words, next_attempt_at, 'medium') : untimed]
-        : null,
+      state === 'waiting' ? [webhooks.nextAttempt, hindrance ?? next] : null,
     ]),
     html`<h2>${webhooks.body}</h2>`,
     html`<pre class="code" tabindex="0">${body}</pre>`,

@@ -1,6 +1,16 @@
 import { may } from '../../auth/roles.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import type { Words } from '../../ui/language.ts';
 import type { AttemptRow, LoggedDelivery } from '../../webhooks/delivery-log.ts';
+import type { DeliveryHealth } from '../../webhooks/health-store.ts';
 import type { PortalVisit } from '../route.ts';
+
+/** Why no attempt is made for now, whatever its time; null if nothing hinders it. */
+export function hindranceOf(words: Words, { url, disabled_at }: DeliveryHealth): string | null {
+  const { events } = portalTexts(words).request;
+  if (url === null) return events.eventNoUrl;
+  return disabled_at === null ? null : events.eventDisabled;
+}
 
 type Reader = Pick<PortalVisit, 'user' | 'mode'>;
 

@@ -211,8 +211,9 @@ export const de: PortalTexts<'de'> = {
       expired: 'Abgelaufen',
       voided: 'Storniert',
       event: 'Ereignis erstellt',
-      eventWaits:
-        'Es wartet auf den ersten Zustellversuch. Ist keine Webhook-URL hinterlegt, wartet es, bis es eine gibt.',
+      eventWaits: 'Es wartet auf den ersten Zustellversuch.',
+      eventNoUrl: 'Es ist keine Webhook-URL hinterlegt. Das Ereignis wird gesendet, sobald es eine gibt.',
+      eventDisabled: 'Ihr Webhook ist deaktiviert. Das Ereignis wird gesendet, sobald er wieder aktiviert ist.',
       attempt: 'Ereignis an {host} gesendet',
       attemptDone: 'Antwort {status} nach {ms} ms.',
       attemptFailed: 'Fehlgeschlagen nach {ms} ms: {why}',

@@ -230,8 +230,9 @@ export const es: PortalTexts<'es'> = {
       expired: 'Caducada',
       voided: 'Cancelada',
       event: 'Evento creado',
-      eventWaits:
-        'A la espera de su primer intento de entrega. Si no hay ninguna URL de webhook, espera hasta que haya una.',
+      eventWaits: 'A la espera de su primer intento de entrega.',
+      eventNoUrl: 'No hay ninguna URL de webhook. El evento se enviará en cuanto haya una.',
+      eventDisabled: 'Su webhook está desactivado. El evento se enviará en cuanto se active de nuevo.',
       attempt: 'Evento enviado a {host}',
       attemptDone: 'Respondió {status} en {ms} ms.',
       attemptFailed: 'Falló a los {ms} ms: {why}',

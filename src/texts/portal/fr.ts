@@ -231,8 +231,9 @@ export const fr: PortalTexts<'fr'> = {
       expired: 'Expirée',
       voided: 'Annulée',
       event: 'Événement créé',
-      eventWaits:
-        'En attente de sa première tentative de livraison. Si aucune URL de webhook n’est définie, il attend qu’il y en ait une.',
+      eventWaits: 'En attente de sa première tentative de livraison.',
+      eventNoUrl: 'Aucune URL de webhook n’est définie. L’événement sera envoyé dès qu’il y en aura une.',
+      eventDisabled: 'Votre webhook est désactivé. L’événement sera envoyé dès qu’il sera réactivé.',
       attempt: 'Événement envoyé à {host}',
       attemptDone: 'Réponse {status} en {ms} ms.',
       attemptFailed: 'Échec au bout de {ms} ms : {why}',
