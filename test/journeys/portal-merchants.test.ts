@@ -281,6 +281,7 @@ test('recovery › its link is shown once and opens; after a cancel, the link is
   const merchant = await makeOnboarded(ctx, partner.test.scope);
   const page = await owner.send(await owner.open(`${path}/${merchant.id}`), '/recover?mode=test');
   const link = /data-copy="([^"]+\/recover\/[^"]+)"/.exec(page.html)?.[1] ?? assert.fail('no link of the recovery');
+  assert.match(page.html, /<div role="status">[\s\S]*?Recovery started/, 'a screen reader says that it is there');
   assert.equal((await startVisitor(api.url).open(link)).status, 200);
   const again = await owner.open(`${path}/${merchant.id}`);
   assert.doesNotMatch(again.html, /\/recover\/[\w-]{20}/);

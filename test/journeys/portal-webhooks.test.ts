@@ -76,6 +76,7 @@ test('a URL › the secret is shown with the first one only, and is the one that
   const { partner, test: scope, owner } = await newPartner();
   const set = await typeUrl(owner, receiver.url);
   const secret = secretOn(set.html) ?? assert.fail('no secret on the page');
+  assert.match(set.html, /<div role="status">[\s\S]*?Your signing secret/, 'a screen reader says that it is there');
   assert.equal((await readEndpoint(ctx, scope))?.secret, secret);
   const later = await typeUrl(owner, `${receiver.url}?x=1`);
   assert.match(later.html, /The URL was saved\. The signing secret stays/);

@@ -115,7 +115,7 @@ async function showMerchant(
       ${
         recoveryUrl !== null &&
         card(
-          stateLine('paid', merchants.recoveryMade, merchants.recoveryMadeRest),
+          html`<div role="status">${stateLine('paid', merchants.recoveryMade, merchants.recoveryMadeRest)}</div>`,
           copyable(words, merchants.recoveryLink, recoveryUrl, merchants.copyLink),
         )
       }

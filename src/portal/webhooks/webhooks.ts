@@ -160,7 +160,7 @@ function freshSecret(words: Words, { kind, secret }: Fresh): Html {
   const { webhooks } = portalTexts(words);
   const rest = kind === 'secret' ? webhooks.secretMadeRest : webhooks.pendingMadeRest;
   const shown = copyable(words, webhooks.secret, secret, webhooks.copySecret);
-  return card(stateLine('paid', webhooks.secretMade, rest), shown);
+  return card(html`<div role="status">${stateLine('paid', webhooks.secretMade, rest)}</div>`, shown);
 }
 
 function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean): Html {
