@@ -218,8 +218,10 @@ test('disabling › new requests are refused until the partner’s switch is bac
   await api.db.sql`update merchants set disabled_by_operator = true where id = ${merchant.id}`;
   const on = await owner.send(await owner.open(`${path}/${merchant.id}`), '/enable?mode=test');
   assert.match(on.html, /Disabled by the operator/);
-  assert.match(on.html, /The operator has disabled this merchant; only they/, 'whether or not the partner did too');
-  assert.match(on.html, /only they can enable it again/);
+  const told = /role="status">The operator of this service has disabled this merchant.*ask there\./;
+  assert.match(on.html, told, 'whether or not the partner did too');
+  const viewer = await portalVisitor(api.ctx, api.url, partner.partner.id, 'viewer');
+  assert.match((await viewer.open(`${path}/${merchant.id}`)).html, told, 'to whoever a merchant may ask');
   assert.equal(await create(), 'merchant_disabled');
   await api.db.sql`update merchants set disabled_by_operator = false where id = ${merchant.id}`;
   assert.equal(await create(), undefined);

@@ -121,6 +121,7 @@ async function showMerchant(
       }
       <div class="list" data-live="${merchantEventsPath(mode, merchant.id)}" data-region="merchant">
         <div class="row">${merchantBadges(words, merchant)}</div>
+        ${merchant.disabled_by_operator && notice('attention', merchants.operatorOff)}
         ${
           merchant.displaced_at !== null &&
           notice(
@@ -272,6 +273,5 @@ function acts(
     may(user, 'merchants.reset', mode) &&
       (isResettable ? act('reset', 'reset', true) : html`<p class="quiet">${merchants.resetNever}</p>`),
   ].filter(Boolean);
-  const off = merchant.disabled_by_operator && html`<p class="quiet">${merchants.operatorOff}</p>`;
-  return list.length > 0 ? card(html`<h2>${merchants.actsTitle}</h2>`, off, html`${list}`) : null;
+  return list.length > 0 ? card(html`<h2>${merchants.actsTitle}</h2>`, html`${list}`) : null;
 }

@@ -571,7 +571,8 @@ export const de: PortalTexts<'de'> = {
     actsTitle: 'Was Sie tun können',
     displaced:
       'Die Wallet {wallet} wurde für diesen Händler genannt, aber nie mit ihr signiert. Inzwischen hat jemand anders mit ihr signiert. Der Händler kann die Einrichtung mit einer anderen Wallet abschließen.',
-    operatorOff: 'Der Betreiber hat diesen Händler deaktiviert; nur er kann ihn wieder aktivieren.',
+    operatorOff:
+      'Der Betreiber dieses Dienstes hat diesen Händler deaktiviert, deshalb können keine neuen Anforderungen für ihn erstellt werden. Nur der Betreiber kennt den Grund und kann ihn wieder aktivieren: Fragen Sie dort nach.',
     resetNever:
       'Die Einrichtung kann nicht neu gestartet werden: Dieser Händler hat schon Zahlungen erhalten; seine Wallet kann nur durch Signaturen oder eine Wiederherstellung gewechselt werden.',
     acts: {

@@ -514,7 +514,8 @@ export const en = {
     actsTitle: 'What you can do',
     displaced:
       'Someone else has signed in with the wallet {wallet}, which this merchant never did. It now belongs to them. The merchant can finish onboarding with another wallet.',
-    operatorOff: 'The operator has disabled this merchant; only they can enable it again.',
+    operatorOff:
+      'The operator of this service has disabled this merchant, so no new requests can be created for them. Only the operator knows the reason and can enable them again: ask there.',
     resetNever:
       'Onboarding cannot be restarted: this merchant has received payments, so its wallet can only be changed by signatures or a recovery.',
     acts: {

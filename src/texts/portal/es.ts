@@ -581,7 +581,8 @@ export const es: PortalTexts<'es'> = {
     actsTitle: 'Qué puede hacer',
     displaced:
       'Otra persona inició sesión con la billetera {wallet}, cosa que este comercio nunca hizo. Ahora es suya. El comercio puede terminar el alta con otra billetera.',
-    operatorOff: 'El operador desactivó este comercio; solo él puede volver a activarlo.',
+    operatorOff:
+      'El operador de este servicio desactivó este comercio, así que no se pueden crear solicitudes nuevas para él. Solo el operador conoce el motivo y puede volver a activarlo: pregúntele.',
     resetNever:
       'El alta no se puede reiniciar: este comercio ya ha recibido pagos, así que su billetera solo se puede cambiar con firmas o con una recuperación.',
     acts: {

@@ -591,7 +591,8 @@ export const fr: PortalTexts<'fr'> = {
     actsTitle: 'Ce que vous pouvez faire',
     displaced:
       'Une autre personne s’est connectée avec le portefeuille {wallet}, ce que ce commerçant n’avait jamais fait. Il appartient désormais à cette personne. Le commerçant peut terminer son inscription avec un autre portefeuille.',
-    operatorOff: 'L’opérateur a désactivé ce commerçant ; lui seul peut le réactiver.',
+    operatorOff:
+      'L’opérateur de ce service a désactivé ce commerçant : aucune nouvelle demande ne peut être créée pour lui. Seul l’opérateur en connaît la raison et peut le réactiver : adressez-vous à lui.',
     resetNever:
       'L’inscription ne peut pas être relancée : ce commerçant a déjà reçu des paiements, son portefeuille ne peut donc changer que par des signatures ou une récupération.',
     acts: {

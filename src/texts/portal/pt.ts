@@ -580,7 +580,8 @@ export const pt: PortalTexts<'pt'> = {
     actsTitle: 'O que você pode fazer',
     displaced:
       'Outra pessoa entrou com a carteira {wallet}, o que este lojista nunca fez. Agora a carteira é dessa pessoa. O lojista pode concluir o cadastro com outra carteira.',
-    operatorOff: 'O operador desativou este lojista; só ele pode ativá-lo de novo.',
+    operatorOff:
+      'O operador deste serviço desativou este lojista, então não é possível criar novas cobranças para ele. Só o operador sabe o motivo e pode ativá-lo de novo: pergunte a ele.',
     resetNever:
       'O cadastro não pode ser reiniciado: este lojista já recebeu pagamentos, então a carteira dele só pode ser trocada por assinaturas ou por uma recuperação.',
     acts: {
