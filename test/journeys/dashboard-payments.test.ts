@@ -35,7 +35,7 @@ test('A paid request is in the list, in the totals, and in the CSV with its rate
 
   const home = await fixtures.visitor.open('/dashboard');
   assert.match(home.html, /<p class="value">€12\.50<\/p>/);
-  assert.match(home.html, /1 payment/);
+  assert.match(home.html, /1 payment · <bdi>13\.586957 USDC<\/bdi> requested/);
   assert.match(home.html, /<figure class="chart"/);
 
   const csv = await fixtures.visitor.open('/dashboard/payments.csv');

@@ -9,7 +9,7 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { chart } from '../../ui/chart.ts';
 import { tileValue } from '../../ui/components.ts';
 import { formatUnit, groupMicro } from '../../ui/formats.ts';
-import { fill, fillCount, type Words } from '../../ui/language.ts';
+import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { linkWith } from '../../web/query.ts';
 import { viewSwitch } from '../../web/view-switch.ts';
 import { dayCounts, latestMonths, monthName, type Period } from './period.ts';
@@ -29,8 +29,8 @@ export type FiguresInput = {
 };
 
 /**
- * The amounts paid in a period: totals by currency, and one currency by day. The days are those of UTC. Browser code
- * shows times in the reader's zone, so titles say so.
+ * What the paid requests of a period asked for: totals by currency, and one currency by day. The days are those of UTC.
+ * Browser code shows times in the reader's zone, so titles say so.
  */
 export function figures(words: Words, input: FiguresInput): Html {
   const { sums, path, query, period, since, now } = input;
@@ -82,12 +82,13 @@ export function figures(words: Words, input: FiguresInput): Html {
 function tile(words: Words, { code, fiatInt, payments, rows }: CurrencyTotal<DaySum>): Html {
   const { home } = dashboardTexts(words);
   const usdcMicro = rows.reduce((sum, row) => sum + BigInt(row.usdc_micro), 0n);
+  const usdc = html`<bdi>${groupMicro(words, usdcMicro)} USDC</bdi>`;
   const count = fillCount(words, commonTexts(words).common.payments, payments);
   return html`
     <div class="tile">
-      <p class="quiet">${fill(home.received, { currency: code })}</p>
+      <p class="quiet">${fill(home.paidIn, { currency: code })}</p>
       ${tileValue(formatFiat(fiatInt, code, words.language))}
-      <p class="quiet">${count} · <bdi>${groupMicro(words, usdcMicro)} USDC</bdi></p>
+      <p class="quiet">${count} · ${fillHtml(home.requested, { amount: usdc })}</p>
     </div>
   `;
 }
