@@ -2,6 +2,7 @@ import { type ErrorCode, errors } from '../errors.ts';
 import { currencyCodes, currencyExponent } from '../lib/money.ts';
 import { createSnippet, receiverSnippet, type SnippetLanguage, snippetLanguages } from '../portal/overview/snippets.ts';
 import { syncSnippet } from '../portal/overview/sync-snippet.ts';
+import { browserList, oldestForCustomers, oldestForUsers } from '../web/browsers.ts';
 
 const names: Record<SnippetLanguage, [heading: string, fence: string]> = {
   curl: ['curl and a shell', 'sh'],
@@ -199,6 +200,18 @@ give up. Then retry: with the same \`idempotency_key\`, nothing is created twice
 
 A body has at most 128 KiB, and is not compressed. Lengths of texts are counted in Unicode code points. An optional field that is
 \`null\` counts as left out. A webhook’s URL and secret can be changed ten times a minute, both modes together.
+
+# Browsers
+
+Your customers and merchants need one of these browsers, or a newer version. On an iPhone, every browser is Safari in the
+version of iOS. Wallet apps show pages as Safari does on iPhones, and as Chrome does on Android.
+
+| pages | browsers |
+| --- | --- |
+| pay pages, plans, receipts, onboarding | ${browserList(oldestForCustomers)} |
+| portal and dashboard | ${browserList(oldestForUsers)} |
+
+Pay pages also work without JavaScript: customers then pay manually.
 
 # Errors
 

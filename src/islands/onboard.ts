@@ -72,7 +72,7 @@ class WalletPage {
   #announceNone(): void {
     const phone = this.#place.querySelector('details.phone');
     // A phone, and a page that is zoomed in far, show links instead of the code.
-    const text = phone ? (phone.checkVisibility() ? 'noneScan' : 'noneOnPhone') : 'none';
+    const text = phone ? (phone.getClientRects().length > 0 ? 'noneScan' : 'noneOnPhone') : 'none';
     announceIn(this.#message, this.#texts[text]);
     if (!phone) this.#openManual(true);
   }

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import type { FastifyInstance } from 'fastify';
 import { type Encoded, encode, encodingFor } from '../lib/text/encodings.ts';
+import { buildTargets } from './browsers.ts';
 
 /** The browser's part of a page, one file each in `src/islands/`. */
 export type IslandName =
@@ -59,7 +60,7 @@ async function bundle(files: string[]): Bundle {
     bundle: true,
     splitting: true,
     format: 'esm',
-    target: 'es2022',
+    target: buildTargets,
     minify: true,
     define: { global: 'globalThis' },
     write: false,
