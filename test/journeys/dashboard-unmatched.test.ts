@@ -136,6 +136,22 @@ test('Late money can be attached to its expired request, which is offered first;
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });
 
+test('The page of an unmatched payment links to the request that it was probably meant for, unless that is another merchant’s', async () => {
+  const { db, scope, merchant, visitor } = fixtures;
+  const request = await fixtures.request({ exactMicro: 4_400_000n });
+  const elsewhere = await makeRequest(db, scope, await makeMerchant(db, scope));
+  const linkOn = async (candidate: string) => {
+    const columns = { ...unmatched('already_paid'), candidate_request_id: candidate };
+    const page = await visitor.open(
+      `/dashboard/unmatched/${keyFor(await makeTransfer(db.sql, scope, merchant, columns))}`,
+    );
+    assert.equal(page.status, 200);
+    return /<a href="([^"]+)">See the request it was probably meant for<\/a>/.exec(page.html)?.[1];
+  };
+  assert.equal(await linkOn(request.id), `/dashboard/payments/${request.id}`);
+  assert.equal(await linkOn(elsewhere.id), undefined);
+});
+
 test('A second payment is refunded: prepared to its payer, recorded by its transaction, audited, and never attached after', async () => {
   const request = await fixtures.request({ exactMicro: 4_000_000n });
   const open = await fixtures.request({ exactMicro: 3_000_000n });

@@ -13,6 +13,7 @@ import { attachUnmatched, requestRest } from '../../payments/unmatched/attach.ts
 import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-merchant.ts';
 import { refundObstacle } from '../../refunds/obstacle.ts';
 import { isRefundSent, readRefunds } from '../../refunds/read.ts';
+import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { checksummed } from '../../ui/address.ts';
@@ -63,9 +64,10 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const { session, words, merchant } = visit;
   const key = keyIn(visit);
   const { unmatched: t, reason } = dashboardTexts(words);
+  const { toCandidate } = commonTexts(words).lookUp;
   const payment = await readOpenPayment(ctx, session.scope, session.accountId, key);
   if ('attachedTo' in payment) return showAttached(visit, payment.attachedTo);
-  const { row, attachable, askable } = payment;
+  const { row, meantFor, attachable, askable } = payment;
   const refund = (await readRefunds(ctx.db, session.scope, [key])).get(writeTransferKey(key)) ?? null;
   const chains = ctx.chains[modeOf(session.scope.testMode)];
   const title =
@@ -85,6 +87,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
       ${card(
         refund && refundLine(words, refund),
         refund === null && stateLine('attention', reason[row.reason ?? 'no_match']),
+        meantFor !== null && html`<p><a href="/dashboard/payments/${meantFor}">${toCandidate}</a></p>`,
         descriptionList([
           copyableFact(words, t.from, checksummed(row.from_address)),
           [t.when, instant(words, row.block_time)],

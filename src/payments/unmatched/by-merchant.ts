@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts';
-import type { Database, Scope } from '../../db/connection.ts';
+import type { Database, Scope, Tx } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
 import { producerSkewMs } from '../../lib/durations.ts';
+import { findRequest } from '../../requests/read.ts';
 import { isRejected, minPartMicro } from '../rules.ts';
 import { hasRefund, selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type AttachableRow, countMerchantUnmatched, selectAttachable } from './merchant-store.ts';
@@ -28,7 +29,13 @@ export type Attachable = {
   expiresAt: Date;
 };
 
-type OpenPayment = { row: TransferRow; attachable: Attachable[]; askable: Attachable[] };
+type OpenPayment = {
+  row: TransferRow;
+  /** The merchant's request that the payment seems meant for. */
+  meantFor: string | null;
+  attachable: Attachable[];
+  askable: Attachable[];
+};
 
 const maxAttachable = 50;
 const maxAskable = 10;
@@ -51,15 +58,22 @@ export async function readOpenPayment(
     const row = await selectTransfer(tx, scope, key);
     if (!row || row.account_id !== accountId || row.judged_at === null) throw refuse('not_found');
     if (row.request_id !== null) return { attachedTo: row.request_id };
+    const meantFor = await findMeantFor(tx, scope, row);
     const isNever = isRejected(row.reason) || (await hasRefund(tx, scope, key));
     const madeBefore = new Date(row.block_time.getTime() + producerSkewMs);
-    if (isNever) return { row, attachable: [], askable: [] };
+    if (isNever) return { row, meantFor, attachable: [], askable: [] };
     const attachable = await selectAttachable(tx, scope, row, { madeBefore, leaves: 'nothing', limit: maxAttachable });
     const isDust = BigInt(row.value) < minPartMicro;
     const leaves = { restAt: ctx.clock.now() };
     const askable = isDust ? [] : await selectAttachable(tx, scope, row, { madeBefore, leaves, limit: maxAskable });
-    return { row, attachable: attachable.map(toAttachable), askable: askable.map(toAttachable) };
+    return { row, meantFor, attachable: attachable.map(toAttachable), askable: askable.map(toAttachable) };
   });
+}
+
+/** A payment can also name a request of another merchant. */
+async function findMeantFor(tx: Tx, scope: Scope, row: TransferRow): Promise<string | null> {
+  const request = row.candidate_request_id === null ? null : await findRequest(tx, scope, row.candidate_request_id);
+  return request?.account_id === row.account_id ? request.id : null;
 }
 
 function toAttachable(row: AttachableRow): Attachable {
