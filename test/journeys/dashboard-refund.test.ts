@@ -154,6 +154,34 @@ test('A transaction that moves nothing to the payer is not recorded, unless the 
   assert.deepEqual([state, return_tx_hash], ['sent', right], 'another one takes its place');
 });
 
+test('While a recorded transaction is in doubt, each page that shows the refund links to where another is recorded', async () => {
+  const request = await fixtures.request({ exactMicro: 2_600_000n });
+  await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const { txHash, from } = await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const second = { key: `31337_${txHash}_0`, txHash, payer: from };
+  const link = new RegExp(`<a href="/dashboard/give-back/${second.key}">Record another transaction</a>`);
+  const isOffered = async () => {
+    const paths = [`/dashboard/payments/${request.id}`, `/dashboard/unmatched/${second.key}`];
+    const pages = await Promise.all(paths.map((path) => fixtures.visitor.open(path)));
+    return pages.map(({ html }) => link.test(html));
+  };
+  await note(await pageOf(second), second, { return_tx_hash: hash('d') });
+  assert.deepEqual(await isOffered(), [true, true], 'no endpoint knows it');
+  await waitedTwoMinutes(second);
+  const other = await send(fixtures.node.wallet().address, 2_600_000n);
+  await fixtures.caughtUp();
+  await note(await pageOf(second), second, { return_tx_hash: other, elsewhere: '1' });
+  assert.deepEqual(await isOffered(), [true, true], 'it does not pay the payer');
+  const right = await send(second.payer.address, BigInt(request.usdc_micro));
+  await fixtures.caughtUp();
+  await note(await pageOf(second), second, { return_tx_hash: right });
+  assert.deepEqual(await isOffered(), [false, false]);
+});
+
 test('A transfer to the payer from before the payment refunded nothing', async () => {
   const payer = fixtures.node.wallet();
   await fixtures.node.fund(fixtures.merchant.wallet, 1_000_000n);

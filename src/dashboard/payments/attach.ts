@@ -25,7 +25,7 @@ import { fill, type Words } from '../../ui/language.ts';
 import { symbolOf } from '../../web/payment-amount.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
-import { refundFacts, refundHindrance, refundLine } from './refunded.ts';
+import { anotherLink, refundFacts, refundHindrance, refundLine } from './refunded.ts';
 
 const path = '/dashboard/unmatched';
 
@@ -94,7 +94,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
           [t.network, nameOfChain(chains, key.chainId)],
           copyableFact(words, t.transaction, row.tx_hash),
         ]),
-        refund && refundFacts(words, refund),
+        refund && html`${refundFacts(words, refund)}${anotherLink(words, refund)}`,
         !isRefundSent(refund) && refundLink(words, chains, row, key),
       )}
       ${refund === null && attachSection(words, ctx, attachable, wanted)}

@@ -34,7 +34,7 @@ import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 import { cancelCard, refusedNotice } from './cancel.ts';
 import { lookUpPath } from './look-up.ts';
-import { refundHindrance, refundLine } from './refunded.ts';
+import { anotherLink, refundHindrance, refundLine } from './refunded.ts';
 import { timelineOf } from './timeline.ts';
 
 /** Everything that is known about one request of the merchant. */
@@ -184,7 +184,7 @@ function afterwards(
   return html`
     <div>
       ${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}
-      ${refund && html`<div class="after-state">${refundLine(words, refund)}</div>`}
+      ${refund && html`<div class="after-state">${refundLine(words, refund)}${anotherLink(words, refund)}</div>`}
       ${!isDone && href !== undefined && html`<p class="after-state"><a href="${href}">${label}</a></p>`}
     </div>
   `;

@@ -1,5 +1,6 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { keyOf, writeTransferKey } from '../../payments/transfers.ts';
 import { hasSender } from '../../refunds/obstacle.ts';
 import type { RefundRow } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
@@ -53,6 +54,14 @@ function difference(words: Words, { given_micro, usdc_micro }: RefundRow): Html 
   if (beyond === 0n) return null;
   const amount = groupMicro(words, beyond < 0n ? -beyond : beyond);
   return html` ${fill(beyond < 0n ? t.less : t.more, { amount })}`;
+}
+
+/** The link to where another transaction can be recorded; null unless the recorded one is in doubt. */
+export function anotherLink(words: Words, refund: RefundRow): Html | null {
+  const isInDoubt = refund.state === 'other' || (refund.state === 'sent' && refund.given_micro === null);
+  if (!isInDoubt) return null;
+  const name = writeTransferKey(keyOf(refund));
+  return html`<p><a href="/dashboard/give-back/${name}">${dashboardTexts(words).refunded.another}</a></p>`;
 }
 
 /** The refund transaction. */
