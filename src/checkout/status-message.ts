@@ -9,7 +9,7 @@ import { groupMicro, joinWithOr } from '../ui/formats.ts';
 import { fill, fillCount } from '../ui/language.ts';
 import { foundPayment, foundTitle } from './found-payment.ts';
 import type { Checkout } from './read.ts';
-import { refundSentences, sentRefundOf } from './refunded.ts';
+import { isAnyShort, refundSentences, sentRefundOf } from './refunded.ts';
 import { isEnded, isOver, likelyPayment, type PayState, payable } from './state.ts';
 import { explorerLink } from './transactions.ts';
 
@@ -151,7 +151,11 @@ const secondOf = (checkout: Checkout): TransferProgress | undefined => {
 };
 
 /** Whether the customer can ask for money back. */
-const isOwed = (checkout: Checkout) => surplusOf(checkout) > 0n || secondOf(checkout) !== undefined;
+const isOwed = (checkout: Checkout) =>
+  surplusOf(checkout) > 0n || secondOf(checkout) !== undefined || isAnyShort(checkout, refundable(checkout));
+
+/** What the merchant may have refunded. */
+const refundable = ({ progress }: Checkout) => [...progress.surpluses, ...progress.unmatched];
 
 /** The part of the surplus that was not refunded. */
 const surplusOf = (checkout: Checkout): bigint =>
@@ -169,7 +173,8 @@ const besideNear = new Set<PayState['kind']>(['part', 'expired', 'stray', 'faile
 
 /** What belongs beside the state: a transaction that was sent, and money that was not needed or arrived late. */
 function extra(checkout: Checkout): Html | null {
-  const { state, progress, chains } = checkout;
+  const { state, progress, chains, merchant } = checkout;
+  const { statusMessage } = payTexts(checkout.words);
   const sent = sentTransaction(state);
   const likely = besideNear.has(state.kind) ? likelyPayment(progress) : null;
   if (sent || likely) {
@@ -178,7 +183,8 @@ function extra(checkout: Checkout): Html | null {
   }
   if (!isEnded(state)) return null;
   const asking = state.kind === 'paid' ? askingLines(checkout, state.late) : [];
-  const lines = [...asking, ...refundSentences(checkout, [...progress.surpluses, ...progress.unmatched])];
+  const lines = [...asking, ...refundSentences(checkout, refundable(checkout))];
+  if (isAnyShort(checkout, refundable(checkout))) lines.push(fill(statusMessage.refundRest, { merchant }));
   return html`${lines.map((line) => html`<p class="quiet">${line}</p>`)}`;
 }
 

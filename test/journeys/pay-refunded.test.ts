@@ -111,3 +111,26 @@ test('A second payment and one that came too late → the page says what was ref
   assert.match(reported, /Ada’s Bakery says it refunded 8\.00 USDC\./);
   assert.doesNotMatch(reported, /ask them about it/);
 });
+
+test('A refund of less than the customer is owed → the page says how much of it was refunded, and not that nothing is left to do', async () => {
+  const request = await fixtures.request({ exactMicro: 9_000_000n });
+  await fixtures.pay(request);
+  await final();
+  const second = await fixtures.pay(request);
+  await final();
+  await refund(second.txHash, second.from.address, 1_500_000n);
+  const sent = await payPage(request);
+  assert.match(sent, /Ada’s Bakery sent 1\.50 USDC back\. The network is still confirming it\./);
+  assert.match(sent, /If the rest has not arrived, ask Ada’s Bakery for it\./);
+  assert.doesNotMatch(sent, /There is nothing left to do/);
+  await follow();
+  const confirmed = await payPage(request);
+  assert.match(confirmed, /Ada’s Bakery refunded 1\.50 of 9\.00 USDC\./);
+  assert.match(confirmed, /If the rest has not arrived, ask Ada’s Bakery for it\./);
+  assert.doesNotMatch(confirmed, /There is nothing left to do/);
+  const { html } = await fixtures.visitor.open(`/dashboard/payments/${request.id}`);
+  assert.match(
+    html,
+    /That is 7\.50 USDC less than the amount to refund\. If you still owe the rest, send it from your/,
+  );
+});

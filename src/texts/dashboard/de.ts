@@ -355,7 +355,7 @@ export const de: DashboardTexts<'de'> = {
     unseenRest:
       'Wir suchen weiter. Prüfen Sie in Ihrer Wallet, ob sie gesendet wurde und ob dies ihr Hash ist. Wenn nicht, können Sie zwei Minuten nach dieser hier die richtige erfassen.',
     seen: 'Erstattung unterwegs',
-    less: 'Das sind {amount} USDC weniger als der zu erstattende Betrag.',
+    less: 'Das sind {amount} USDC weniger als der zu erstattende Betrag. Falls Sie den Rest noch schulden, senden Sie ihn aus Ihrer Wallet; er muss hier nicht erfasst werden.',
     more: 'Das sind {amount} USDC mehr als der zu erstattende Betrag.',
     other: 'Erstattet, nach Ihrer Angabe',
     otherRest:

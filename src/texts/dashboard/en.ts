@@ -336,7 +336,7 @@ export const en = {
     unseenRest:
       'We keep looking for it. Check in your wallet that it was sent and that this is its hash. If not, you can record the right one here two minutes after this one.',
     seen: 'Refund on its way',
-    less: 'That is {amount} USDC less than the amount to refund.',
+    less: 'That is {amount} USDC less than the amount to refund. If you still owe the rest, send it from your wallet; it need not be recorded here.',
     more: 'That is {amount} USDC more than the amount to refund.',
     other: 'Refunded, as you reported',
     otherRest:

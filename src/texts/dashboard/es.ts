@@ -345,7 +345,7 @@ export const es: DashboardTexts<'es'> = {
     unseenRest:
       'Seguimos buscándola. Compruebe en su billetera que se envió y que este es su hash. Si no, podrá registrar aquí la correcta dos minutos después de esta.',
     seen: 'Reembolso en curso',
-    less: 'Son {amount} USDC menos que el importe por reembolsar.',
+    less: 'Son {amount} USDC menos que el importe por reembolsar. Si aún debe el resto, envíelo desde su billetera; no hace falta registrarlo aquí.',
     more: 'Son {amount} USDC más que el importe por reembolsar.',
     other: 'Reembolsado, según usted',
     otherRest:

@@ -353,7 +353,7 @@ export const fr: DashboardTexts<'fr'> = {
     unseenRest:
       'Nous continuons à la chercher. Vérifiez dans votre portefeuille qu’elle a été envoyée et qu’il s’agit bien de son hash. Sinon, vous pourrez enregistrer la bonne ici deux minutes après celle-ci.',
     seen: 'Remboursement en cours',
-    less: 'C’est {amount} USDC de moins que le montant à rembourser.',
+    less: 'C’est {amount} USDC de moins que le montant à rembourser. Si vous devez encore le reste, envoyez-le depuis votre portefeuille ; il n’est pas nécessaire de l’enregistrer ici.',
     more: 'C’est {amount} USDC de plus que le montant à rembourser.',
     other: 'Remboursé, selon votre déclaration',
     otherRest:

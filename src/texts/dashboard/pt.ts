@@ -348,7 +348,7 @@ export const pt: DashboardTexts<'pt'> = {
     unseenRest:
       'Continuamos procurando. Confira na sua carteira se ela foi enviada e se este é o hash dela. Se não for, você pode registrar a correta aqui dois minutos depois desta.',
     seen: 'Reembolso a caminho',
-    less: 'São {amount} USDC a menos do que o valor a reembolsar.',
+    less: 'São {amount} USDC a menos do que o valor a reembolsar. Se você ainda deve o restante, envie-o da sua carteira; não é preciso registrá-lo aqui.',
     more: 'São {amount} USDC a mais do que o valor a reembolsar.',
     other: 'Reembolsado, segundo você',
     otherRest:

@@ -46,6 +46,8 @@ export const ar: PayTexts<'ar'> = {
     paidOwedRest: 'استلم {merchant} دفعتك.',
     paidOver: 'دفعت {amount} USDC زيادة. اطلب استردادها من {merchant}.',
     refunded: 'ردّ {merchant} مبلغ {amount} USDC.',
+    refundedPart: 'ردّ {merchant} مبلغ {amount} من {due} USDC.',
+    refundRest: 'إذا لم يصل الباقي، فاطلبه من {merchant}.',
     refunding: 'أعاد {merchant} مبلغ {amount} USDC. لا تزال الشبكة تؤكده.',
     refundReported: 'يقول {merchant} إنه ردّ {amount} USDC.',
     paidLate: 'وصلت بعد انتهاء صلاحية الطلب، لكنها محتسبة.',

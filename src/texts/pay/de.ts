@@ -44,6 +44,8 @@ export const de: PayTexts<'de'> = {
     paidOwedRest: '{merchant} hat Ihre Zahlung erhalten.',
     paidOver: 'Sie haben {amount} USDC zu viel gezahlt. Bitten Sie {merchant} um eine Erstattung.',
     refunded: '{merchant} hat {amount} USDC erstattet.',
+    refundedPart: '{merchant} hat {amount} von {due} USDC erstattet.',
+    refundRest: 'Falls der Rest nicht angekommen ist, fragen Sie {merchant} danach.',
     refunding: '{merchant} hat {amount} USDC zurückgesendet. Das Netzwerk muss es noch bestätigen.',
     refundReported: 'Laut {merchant} wurden {amount} USDC erstattet.',
     paidLate: 'Sie kam nach Ablauf der Anforderung an, zählt aber noch.',

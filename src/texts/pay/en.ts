@@ -43,6 +43,8 @@ export const en = {
     paidOwedRest: '{merchant} has received your payment.',
     paidOver: 'You overpaid by {amount} USDC. Ask {merchant} for a refund.',
     refunded: '{merchant} refunded {amount} USDC.',
+    refundedPart: '{merchant} refunded {amount} of {due} USDC.',
+    refundRest: 'If the rest has not arrived, ask {merchant} for it.',
     refunding: '{merchant} sent {amount} USDC back. The network is still confirming it.',
     refundReported: '{merchant} says it refunded {amount} USDC.',
     paidLate: 'It arrived after the request expired, but it still counts.',

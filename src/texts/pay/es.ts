@@ -45,6 +45,8 @@ export const es: PayTexts<'es'> = {
     paidOwedRest: '{merchant} ha recibido su pago.',
     paidOver: 'Pagó {amount} USDC de más. Pida un reembolso a {merchant}.',
     refunded: '{merchant} reembolsó {amount} USDC.',
+    refundedPart: '{merchant} reembolsó {amount} de {due} USDC.',
+    refundRest: 'Si el resto no ha llegado, pídalo a {merchant}.',
     refunding: '{merchant} devolvió {amount} USDC. La red aún lo está confirmando.',
     refundReported: 'Según {merchant}, se reembolsaron {amount} USDC.',
     paidLate: 'Llegó después de caducar la solicitud, pero cuenta igualmente.',

@@ -45,6 +45,8 @@ export const fr: PayTexts<'fr'> = {
     paidOwedRest: '{merchant} a reçu votre paiement.',
     paidOver: 'Vous avez payé {amount} USDC de trop. Demandez un remboursement à {merchant}.',
     refunded: '{merchant} a remboursé {amount} USDC.',
+    refundedPart: '{merchant} a remboursé {amount} sur {due} USDC.',
+    refundRest: 'Si le reste n’est pas arrivé, demandez-le à {merchant}.',
     refunding: '{merchant} a renvoyé {amount} USDC. Le réseau ne l’a pas encore confirmé.',
     refundReported: 'Selon {merchant}, {amount} USDC ont été remboursés.',
     paidLate: 'Il est arrivé après l’expiration de la demande, mais il compte quand même.',

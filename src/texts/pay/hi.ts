@@ -43,6 +43,8 @@ export const hi: PayTexts<'hi'> = {
     paidOwedRest: '{merchant} को आपका भुगतान मिल गया है।',
     paidOver: 'आपने {amount} USDC ज़्यादा भेज दिए। {merchant} से रिफ़ंड माँगें।',
     refunded: '{merchant} ने {amount} USDC रिफ़ंड कर दिए हैं।',
+    refundedPart: '{merchant} ने {due} में से {amount} USDC रिफ़ंड कर दिए हैं।',
+    refundRest: 'अगर बाकी रकम नहीं पहुँची है, तो {merchant} से माँगें।',
     refunding: '{merchant} ने {amount} USDC वापस भेजे हैं। नेटवर्क की पुष्टि अभी बाकी है।',
     refundReported: '{merchant} के अनुसार {amount} USDC रिफ़ंड कर दिए गए हैं।',
     paidLate: 'यह अनुरोध की समय-सीमा खत्म होने के बाद आया, फिर भी मान्य है।',

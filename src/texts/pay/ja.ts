@@ -40,6 +40,8 @@ export const ja: PayTexts<'ja'> = {
     paidOwedRest: '{merchant} がお支払いを受け取りました。',
     paidOver: '{amount} USDC 多く支払われています。{merchant} に返金を依頼してください。',
     refunded: '{merchant} が {amount} USDC を返金しました。',
+    refundedPart: '{merchant} が {due} USDC のうち {amount} USDC を返金しました。',
+    refundRest: '残りが届いていない場合は、{merchant} に依頼してください。',
     refunding: '{merchant} が {amount} USDC を返送しました。ネットワークの承認を待っています。',
     refundReported: '{merchant} によると、{amount} USDC は返金済みです。',
     paidLate: '請求の期限を過ぎて届きましたが、有効です。',

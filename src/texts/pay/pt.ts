@@ -44,6 +44,8 @@ export const pt: PayTexts<'pt'> = {
     paidOwedRest: '{merchant} recebeu o seu pagamento.',
     paidOver: 'Você pagou {amount} USDC a mais. Peça o reembolso a {merchant}.',
     refunded: '{merchant} reembolsou {amount} USDC.',
+    refundedPart: '{merchant} reembolsou {amount} de {due} USDC.',
+    refundRest: 'Se o restante não chegou, peça-o a {merchant}.',
     refunding: '{merchant} devolveu {amount} USDC. A rede ainda está confirmando.',
     refundReported: 'Segundo {merchant}, {amount} USDC foram reembolsados.',
     paidLate: 'O pagamento chegou depois que a cobrança expirou, mas conta mesmo assim.',
