@@ -30,13 +30,17 @@ const found = async (txHash: string) => (await fixtures.transfers()).some((row) 
 const refused = { error: { code: -32601, message: 'method not found' } };
 type Entry = Record<string, unknown>;
 
-/** Pays, then polls a few times while the provider lies: nothing past the payment may be read. Then ends the lies. */
-async function neverPassed(lie: Lie, times: number): Promise<void> {
+/**
+ * Pays, then polls a few times while the provider lies: nothing past the payment may be read. Then ends the lies.
+ *
+ * @param minedAfter blocks after the payment's; with several, all are requested at once
+ */
+async function neverPassed(lie: Lie, times: number, minedAfter = 1): Promise<void> {
   const reader = await fixtures.reader([provider.url]);
   await pollUntil(reader, async () => (await fixtures.cursor())?.number === (await headNumber(fixtures.node.chain)));
   const txHash = await fixtures.pay(100n);
   const block = await headNumber(fixtures.node.chain);
-  await fixtures.node.mine(1);
+  await fixtures.node.mine(minedAfter);
   let told = 0;
   provider.fake.lie = async (call) => {
     const answer = await lie(call);
@@ -78,6 +82,11 @@ const lies: Record<string, Lie> = {
     const logs = (await ask(method, params)) as Entry[];
     return logs.length > 0 ? { result: logs.map((log) => ({ ...log, address: `0x${'34'.repeat(20)}` })) } : null;
   },
+  'gives a log twice': async ({ method, params, ask }) => {
+    if (method !== 'eth_getLogs') return null;
+    const logs = (await ask(method, params)) as Entry[];
+    return logs.length > 0 ? { result: logs.flatMap((log) => [log, log]) } : null;
+  },
   'has a log without its receipt': async ({ method }) =>
     method === 'eth_getTransactionReceipt' ? { result: null } : null,
   'says that the transaction failed': async ({ method, params, ask }) => {
@@ -96,6 +105,11 @@ const lies: Record<string, Lie> = {
 for (const [what, lie] of Object.entries(lies)) {
   test(`a provider that ${what} never moves the cursor, and the payment is found afterwards`, () =>
     neverPassed(lie, what.includes('knows no receipts') ? 2 : 3));
+}
+
+for (const what of ['gives logs of another block', 'gives a log twice']) {
+  test(`a provider that ${what} among those of several blocks never moves the cursor either`, () =>
+    neverPassed(lies[what] as Lie, 2, 5));
 }
 
 test('a provider returns no logs for a block → the block’s receipts decide, if its bloom filter fits them', async () => {

@@ -44,11 +44,19 @@ async function stray(usdcMicro: bigint, from = fixtures.node.wallet()): Promise<
   return txHash;
 }
 
+/** From now on a payment of up to 1,000 USDC is final after 4 blocks, a larger one after 6. */
+const finalBySize = () =>
+  fixtures.node.chain.finality.splice(
+    0,
+    9,
+    { upToUsdcMicro: 1_000_000_000n, confirmations: 4 },
+    { upToUsdcMicro: null, confirmations: 6 },
+  );
+
 test('an unmatched payment → its refund neither started nor offered before it is final for its value', async () => {
   const [small, large] = [await stray(66_000_000n), await stray(1_500_000_000n)];
   await fixtures.db.sql`update transfers set reason = 'no_match' where tx_hash in ${list([small, large])}`;
-  fixtures.node.chain.finality.unshift({ upToUsdcMicro: 1_000_000_000n, confirmations: 4 });
-  fixtures.node.chain.finality.splice(1, 9, { upToUsdcMicro: null, confirmations: 6 });
+  finalBySize();
   for (const txHash of [small, large]) {
     assert.equal(await start(txHash, await finalOf(txHash)), 'too_early');
     assert.equal(await offered(txHash), null);
@@ -64,19 +72,35 @@ test('an unmatched payment → its refund neither started nor offered before it 
   assert.equal(await start(large, await finalOf(large)), 'started');
 });
 
-test('an unmatched payment on a chain with one endpoint → no refund before it is final', async () => {
-  const txHash = await stray(67_000_000n);
+test('an unmatched payment on a chain with one endpoint → no refund before it is final for its value', async () => {
+  const txHash = await stray(1_670_000_000n);
   await fixtures.db.sql`update transfers set reason = 'no_match' where tx_hash = ${txHash}`;
+  finalBySize();
   const others = fixtures.node.chain.rpcUrls.splice(1);
   try {
+    await fixtures.node.mine(4);
+    await fixtures.turn();
     assert.equal(await start(txHash, await finalOf(txHash)), 'too_early');
     assert.equal(await offered(txHash), null);
-    await fixtures.node.mine(3);
+    await fixtures.node.mine(1);
     await fixtures.turn();
     assert.equal(await start(txHash, await finalOf(txHash)), 'started');
   } finally {
     fixtures.node.chain.rpcUrls.push(...others);
   }
+});
+
+test('a late payment with a reference, whose receipt one endpoint refuses → refunded: its own log decides', async () => {
+  const txHash = await stray(69_000_000n);
+  await fixtures.db.sql`
+    update transfers set reason = 'late', calldata_reference = ${Buffer.alloc(16, 7)}, authorization_nonce = ${Buffer.alloc(32, 7)}
+    where tx_hash = ${txHash}`;
+  await fixtures.node.mine(8);
+  await fixtures.turn();
+  fixtures.liar.fake.lie = async ({ method }) =>
+    method === 'eth_getTransactionReceipt' ? { error: { code: -32000, message: 'too large' } } : null;
+  assert.equal(await start(txHash, await finalOf(txHash)), 'started');
+  fixtures.liar.fake.lie = async () => null;
 });
 
 test('an unmatched payment whose block was reported as older when it was read, and no longer is → refunded', async () => {
@@ -129,6 +153,14 @@ test('a final payment that a reorganisation removes → its surplus is not refun
   await fixtures.turn();
   assert.ok((await fixtures.transfer(txHash))?.final_at);
   assert.ok(await offered(txHash));
+  fixtures.liar.fake.lie = async ({ method, params, ask }) => {
+    if (method !== 'eth_getBlockByNumber') return null;
+    return { result: { ...((await ask(method, params)) as object), hash: `0x${'12'.repeat(32)}` } };
+  };
+  assert.equal(await offered(txHash), null, 'one endpoint alone has another block');
+  fixtures.liar.fake.lie = async () => 'hang up';
+  assert.ok(await offered(txHash), 'one endpoint does not answer');
+  fixtures.liar.fake.lie = async () => null;
   await fixtures.node.reorg(12);
   await callRpc(fixtures.node.chain.rpcUrls[1] ?? '', 'anvil_dropAllTransactions', []);
   await fixtures.node.mine(12);
@@ -136,6 +168,22 @@ test('a final payment that a reorganisation removes → its surplus is not refun
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
   assert.equal(await offered(txHash), null);
   assert.equal(await start(txHash, await finalOf(txHash)), 'too_early');
+});
+
+test('an unmatched payment that is not final for its value at one endpoint, which is behind → no refund', async () => {
+  const txHash = await stray(1_680_000_000n);
+  finalBySize();
+  await fixtures.node.mine(5);
+  await fixtures.turn();
+  fixtures.liar.fake.lie = async ({ method, params, ask }) => {
+    if (method !== 'eth_getBlockByNumber' || params[0] !== 'latest') return null;
+    const { number } = (await ask(method, params)) as { number: string };
+    return { result: await ask(method, [`0x${(Number(number) - 1).toString(16)}`, false]) };
+  };
+  assert.equal(await start(txHash, await finalOf(txHash)), 'too_early');
+  assert.equal(await offered(txHash), null);
+  fixtures.liar.fake.lie = async () => null;
+  assert.equal(await start(txHash, await finalOf(txHash)), 'started');
 });
 
 test('another merchant’s payment that is locked → not found, and not waited for', async () => {
