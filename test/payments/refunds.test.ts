@@ -1,20 +1,31 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { zeroAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { insertion } from '../../src/db/sql.ts';
 import { selectTransfer, type TransferRow } from '../../src/payments/transfers.ts';
+import { detachPartialPayment } from '../../src/refunds/detach-partial.ts';
 import { followRefunds } from '../../src/refunds/follow.ts';
 import type { DueRefund } from '../../src/refunds/queue-store.ts';
+import { checkRefund, recordRefund } from '../../src/refunds/refund.ts';
 import { startRefund } from '../../src/refunds/start.ts';
 import { type RefundState, updateRefundedMicro, updateRefundState } from '../../src/refunds/store.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest, makeTransfer, randomAddress, unmatched } from '../support/fixtures.ts';
+import {
+  countingFor,
+  makeMerchant,
+  makePartner,
+  makeRequest,
+  makeTransfer,
+  randomAddress,
+  unmatched,
+} from '../support/fixtures.ts';
 import { readUpTo, store, tableEndpoint } from '../support/payments/table-chain.ts';
 import { sentDuring } from '../support/query-plans.ts';
 import { until } from '../support/until.ts';
@@ -157,6 +168,57 @@ test('Money that turns up for another payment revives no cancelled refund, and r
   assert.ok(!(await raisedAlarms(database.db.sql)).has(`returned-bound:${request.id}`));
 });
 
+test('Money that turns up by a replaced transaction for another payment → what replaced it stays, and no alarm is raised', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const to = await payee(scope);
+  const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
+  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  const replacing = `0x${randomBytes(32).toString('hex')}`;
+  await recorded(to, [hash, replacing], [moved?.from_address, moved?.to_address]);
+  const [other] = await database.db.sql`
+    insert into returns_replaced (partner_id, test_mode, chain_id, tx_hash, ordinal, return_tx_hash, account_id,
+      token_address, from_address, to_address, usdc_micro, noted_at)
+    select partner_id, test_mode, chain_id, tx_hash, ordinal, ${hash}, account_id, token_address, from_address,
+      to_address, usdc_micro, noted_at
+    from returns where return_tx_hash = ${replacing} returning tx_hash`;
+  await followRefunds(ctx);
+  const rows = await database.db.sql`
+    select return_tx_hash, state, given_micro from returns where return_tx_hash in (${hash}, ${replacing})
+    order by given_micro`;
+  assert.deepEqual(
+    rows.map((row) => Object.values(row)),
+    [
+      [hash, 'confirmed', '5'],
+      [replacing, 'sent', null],
+    ],
+  );
+  assert.equal((await database.db.sql`select from returns_replaced where return_tx_hash = ${hash}`).length, 0);
+  assert.ok(!(await raisedAlarms(database.db.sql)).has(`returned-twice:31337_${other?.tx_hash}_0`));
+});
+
+test('A transaction that nobody knew for days, and that is mined → is recorded again for its payment', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
+  const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
+  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  const [wallet, payer] = [moved?.from_address, moved?.to_address];
+  const txHash = await makeTransfer(database.db.sql, scope, merchant, {
+    ...{ from_address: payer, to_address: wallet, token_address: chain.tokens[0]?.address ?? '', block_number: 80 },
+    ...unmatched('no_match'),
+  });
+  await recorded(to, [hash], [wallet, payer]);
+  await database.db.sql`
+    update returns set tx_hash = ${txHash}, state = 'missing', next_look_at = now() + interval '1 hour'
+    where return_tx_hash = ${hash}`;
+  const key = { chainId: chain.chainId, txHash, ordinal: 0 };
+  const checked = await checkRefund(ctx, scope, merchant.id, key, { refundTxHash: hash, elsewhere: false });
+  assert.ok(checked.fault === null);
+  assert.equal(await recordRefund(ctx, theService, scope, merchant.id, checked), null);
+  const [row] = await database.db.sql`select state, given_micro from returns where tx_hash = ${txHash}`;
+  assert.deepEqual({ ...row }, { state: 'confirmed', given_micro: '5' });
+});
+
 test('What one transaction moved belongs to payments in its token, from its wallet and to its payer only', async () => {
   const { test: scope } = await makePartner(database.db);
   const to = await payee(scope);
@@ -177,6 +239,30 @@ test('What one transaction moved belongs to payments in its token, from its wall
   assert.deepEqual(
     rows.map((row) => Object.values(row)),
     [...Array(3).fill(['sent', null]), ['confirmed', '5']],
+  );
+});
+
+test('A transaction recorded for a payment that was mined after it, and for an earlier one → refunds the earlier one', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const to = await payee(scope);
+  const blocks = [90, 95, 80].map((blockNumber) => ({ blockNumber, value: '5' }));
+  const [hash = '', later = '', earlier = ''] = await store(database.db, chain, to, blocks);
+  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  for (const payment of [later, earlier]) {
+    await recorded(to, [hash], [moved?.from_address, moved?.to_address]);
+    await database.db.sql`
+      update returns set tx_hash = ${payment}, noted_at = noted_at - ${payment === later ? 1 : 0} * interval '1 minute'
+      where return_tx_hash = ${hash} and tx_hash <> ${later}`;
+  }
+  await followRefunds(ctx);
+  const rows = await database.db.sql`
+    select tx_hash, state, given_micro from returns where return_tx_hash = ${hash} order by noted_at`;
+  assert.deepEqual(
+    rows.map((row) => Object.values(row)),
+    [
+      [later, 'other', null],
+      [earlier, 'confirmed', '5'],
+    ],
   );
 });
 
@@ -248,4 +334,20 @@ test('A payment that was not matched yet, however final → no refund of it is s
   await database.db.sql`
     update transfers set judged_at = now(), reason = 'no_match' where tx_hash = ${txHash}`;
   assert.equal((await start()).kind, 'started');
+});
+
+test('A partial payment that was minted, as bridges do, is detached like any other; no refund of it is started', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const request = await makeRequest(database.db, scope, merchant);
+  const columns = { ...countingFor(request.id), final_at: new Date(), from_address: zeroAddress };
+  const txHash = await makeTransfer(database.db.sql, scope, merchant, columns);
+  await database.db.sql`update requests set expires_at = now() - interval '1 hour' where id = ${request.id}`;
+  const key = { chainId: chain.chainId, txHash, ordinal: 0 };
+  const detach = () => detachPartialPayment(ctx, theService, scope, merchant.id, key);
+  assert.deepEqual(await detach(), { kind: 'detached', requestId: request.id, usdcMicro: 5n });
+  assert.deepEqual(await detach(), { kind: 'again' });
+  const [row] = await database.db.sql`select request_id, reason from transfers where tx_hash = ${txHash}`;
+  assert.deepEqual({ ...row }, { request_id: null, reason: 'released' });
+  assert.equal((await database.db.sql`select from returns where tx_hash = ${txHash}`).length, 0);
 });

@@ -392,6 +392,27 @@ test('a transfer stored without what its transaction carries is confirmed withou
   assert.equal(await proofOf(request), 'verified');
 });
 
+test('endpoints report other calldata and other logs of a transaction → what was signed or decided is verified, nothing else is', async () => {
+  const payee = await newPayee();
+  const requestOf = new Map<string, RequestRow>();
+  for (const rule of ['claim', 'merchant', 'authorization', 'charge', 'reference', 'amount']) {
+    const request = await ask(payee);
+    requestOf.set(rule, request);
+    const [txHash = ''] = await pay(payee, request, pair, 90, [request.usdc_micro]);
+    const [row] = await database.db.sql`
+      update transfers set rule = ${rule}, logs_read = true, authorization_nonce = ${Buffer.alloc(32, 7)}
+      where tx_hash = ${txHash} returning from_address`;
+    const reported = { hash: txHash, from: row?.from_address, nonce: '0x0', to: pair.tokens[0]?.address, input: '0x' };
+    for (const { endpoint } of endpoints) endpoint.transactions.set(txHash, reported);
+  }
+  await verifyFinal(ctx, [pair]);
+  const proofs = await Promise.all([...requestOf].map(async ([rule, request]) => [rule, await proofOf(request)]));
+  assert.deepEqual(Object.fromEntries(proofs), {
+    ...{ claim: 'verified', merchant: 'verified' },
+    ...{ authorization: 'attached', charge: 'attached', reference: 'attached', amount: 'attached' },
+  });
+});
+
 test('dust to one merchant → payments to the partner’s other merchants are verified without delay', async () => {
   const { test: scope } = await makePartner(database.db);
   const [flooded, neighbour] = await Promise.all(
