@@ -471,6 +471,21 @@ test('a transaction made up in a block that no endpoint has → dropped after a 
   assert.deepEqual(await waiting(), []);
 });
 
+test('a transaction that one endpoint denies, and about which the other does not answer → sought for longer than a day', async () => {
+  const reader = await readAll();
+  const txHash = `0x${'ab'.repeat(32)}`;
+  await fixtures.db.sql`
+    insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners, seen_at)
+    select chain_id, number, hash, block_time, ${txHash}, '[]', '{}', now() - interval '25 hours' from chain_cursors`;
+  other.fake.lie = async ({ method }) => (method === 'eth_getTransactionReceipt' ? 'hang up' : null);
+  await readUnread(reader);
+  assert.deepEqual(await waiting(), [txHash]);
+  other.fake.lie = async () => null;
+  await fixtures.db.sql`update unread_transactions set look_at = now()`;
+  await readUnread(reader);
+  assert.deepEqual(await waiting(), []);
+});
+
 test('a block that is replaced after it was compared → the new block is compared too', async () => {
   const reader = await readAll();
   const { url } = other;
