@@ -8,6 +8,7 @@ import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { insertion } from '../../src/db/sql.ts';
 import { selectTransfer, type TransferRow } from '../../src/payments/transfers.ts';
+import { cancelRefund } from '../../src/refunds/cancel.ts';
 import { detachPartialPayment } from '../../src/refunds/detach-partial.ts';
 import { followRefunds } from '../../src/refunds/follow.ts';
 import type { DueRefund } from '../../src/refunds/queue-store.ts';
@@ -219,6 +220,29 @@ test('A transaction that nobody knew for days, and that is mined → is recorded
   assert.deepEqual({ ...row }, { state: 'confirmed', given_micro: '5' });
 });
 
+test('A cancelled refund is started again, and the transaction that nobody knew is mined → it counts, and nothing need be sent again', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
+  const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
+  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  const [wallet, payer] = [moved?.from_address, moved?.to_address];
+  const txHash = await makeTransfer(database.db.sql, scope, merchant, {
+    ...{ from_address: payer, to_address: wallet, token_address: chain.tokens[0]?.address ?? '', block_number: 80 },
+    ...unmatched('no_match'),
+  });
+  const key = { chainId: chain.chainId, txHash, ordinal: 0 };
+  await recorded(to, [hash], [wallet, payer]);
+  await database.db.sql`update returns set tx_hash = ${txHash}, state = 'missing' where return_tx_hash = ${hash}`;
+  assert.equal(await cancelRefund(ctx, theService, scope, merchant.id, key), true);
+  const final = await database.db.scoped(scope, (tx) => selectTransfer(tx, scope, key));
+  const started = await startRefund(ctx, theService, scope, { accountId: merchant.id, key, final });
+  assert.equal(started.kind, 'started');
+  await followRefunds(ctx);
+  const [row] = await database.db.sql`select state, given_micro from returns where tx_hash = ${txHash}`;
+  assert.deepEqual({ ...row }, { state: 'confirmed', given_micro: '5' });
+});
+
 test('What one transaction moved belongs to payments in its token, from its wallet and to its payer only', async () => {
   const { test: scope } = await makePartner(database.db);
   const to = await payee(scope);
@@ -349,5 +373,17 @@ test('A partial payment that was minted, as bridges do, is detached like any oth
   assert.deepEqual(await detach(), { kind: 'again' });
   const [row] = await database.db.sql`select request_id, reason from transfers where tx_hash = ${txHash}`;
   assert.deepEqual({ ...row }, { request_id: null, reason: 'released' });
+  assert.equal((await database.db.sql`select from returns where tx_hash = ${txHash}`).length, 0);
+});
+
+test('A payment that only seems meant for a request is no part of it: it is not detached, and no refund of it is started', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const request = await makeRequest(database.db, scope, merchant);
+  const columns = { ...unmatched('late'), candidate_request_id: request.id, final_at: new Date() };
+  const txHash = await makeTransfer(database.db.sql, scope, merchant, columns);
+  await database.db.sql`update requests set expires_at = now() - interval '1 hour' where id = ${request.id}`;
+  const key = { chainId: chain.chainId, txHash, ordinal: 0 };
+  await assert.rejects(detachPartialPayment(ctx, theService, scope, merchant.id, key), { code: 'not_found' });
   assert.equal((await database.db.sql`select from returns where tx_hash = ${txHash}`).length, 0);
 });
