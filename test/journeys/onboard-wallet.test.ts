@@ -430,6 +430,35 @@ test('What a wallet signed for a recovery that was cancelled → counts for no l
   await assert.rejects(signRecovery(app.ctx, await opened(next), signed, client), { reason: 'message_used' });
 });
 
+const untilOneWaits = () =>
+  until(async () => {
+    const waiting = await app.db.sql`
+      select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`;
+    return waiting.length > 0;
+  }, 'it waits for the other transaction');
+
+test('A wallet signs for a recovery while its merchant is reset → it waits, the recovery is over, and the wallet is free', async () => {
+  const { merchant, url } = await recovering({ sign: false });
+  const recovery = await openRecovery(app.ctx, 'sign', url.slice(url.lastIndexOf('/') + 1), null);
+  const account = newAccount();
+  const message = recoveryMessage(app.ctx, recovery, { address: account.address, chainId: null, host: null });
+  const signed = { message, signature: await account.signMessage({ message }), host: null };
+  const { signing } = await app.owner.begin(async (tx) => {
+    // What a reset locks and writes, in its order. It frees the wallets that it finds.
+    await tx`select from merchants where id = ${merchant.id} for no key update`;
+    const signing = signRecovery(app.ctx, recovery, signed, { ip: '192.0.2.7', userAgent: undefined });
+    signing.catch(() => {}); // it is awaited below
+    await untilOneWaits();
+    await tx`delete from wallets where account_id = ${merchant.id}`;
+    await tx`
+      update wallet_changes set state = 'cancelled', ended_at = now()
+      where account_id = ${merchant.id} and state in ('started', 'signed')`;
+    return { signing };
+  });
+  await assert.rejects(signing, { reason: 'change_over' });
+  assert.equal(await canClaim(account), true);
+});
+
 test('A recovery is cancelled or vetoed while a change by signatures ends it → the other waits, and neither fails', async () => {
   const stops = {
     cancelled: (id: string) => cancelRecovery(app.ctx, theService, fixtures.test, id),
@@ -447,11 +476,7 @@ test('A recovery is cancelled or vetoed while a change by signatures ends it →
       await tx`update wallets set signed_at = now() where address = ${next.address.toLowerCase()}`;
       const stopping = stop(merchant.id);
       stopping.catch(() => {}); // it is awaited below
-      await until(async () => {
-        const waiting = await app.db.sql`
-          select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`;
-        return waiting.length > 0;
-      }, 'it waits for the change');
+      await untilOneWaits();
       await tx`
         update wallet_changes set state = 'cancelled', ended_at = now()
         where account_id = ${merchant.id} and state in ('started', 'signed')`;
