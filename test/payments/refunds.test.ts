@@ -243,6 +243,29 @@ test('A cancelled refund is started again, and the transaction that nobody knew 
   assert.deepEqual({ ...row }, { state: 'confirmed', given_micro: '5' });
 });
 
+test('A cancelled refund whose transaction is still unknown, or moved other money → stays cancelled; only the unknown one is followed', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
+  const unknown = `0x${randomBytes(32).toString('hex')}`;
+  const [other = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
+  for (const hash of [unknown, other]) {
+    const txHash = await makeTransfer(database.db.sql, scope, merchant, unmatched('no_match'));
+    await recorded(to, [hash]);
+    await database.db.sql`update returns set tx_hash = ${txHash}, state = 'kept' where return_tx_hash = ${hash}`;
+  }
+  await followRefunds(ctx);
+  const rows = await database.db.sql`
+    select state, return_tx_hash from returns where account_id = ${merchant.id} order by return_tx_hash`;
+  assert.deepEqual(
+    rows.map((row) => Object.values(row)),
+    [
+      ['kept', unknown],
+      ['kept', null],
+    ],
+  );
+});
+
 test('What one transaction moved belongs to payments in its token, from its wallet and to its payer only', async () => {
   const { test: scope } = await makePartner(database.db);
   const to = await payee(scope);
