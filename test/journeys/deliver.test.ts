@@ -130,6 +130,20 @@ describe('delivering', () => {
     assert.equal(await pass(), 0);
   });
 
+  test('an event whose attempts are used up, beside one that has been due for longer → only the other is sent', async () => {
+    const { receiver, scope } = await partnerWithReceiver();
+    const [used = '', due = ''] = await makeEvents(stage.db, scope, 2);
+    await stage.db.sql`
+      update webhook_deliveries set state = 'exhausted', attempts = 12, next_attempt_at = now() - interval '1 minute'
+      where id = ${used}`;
+    await stage.db.sql`update webhook_deliveries set next_attempt_at = now() - interval '1 hour' where id = ${due}`;
+    assert.equal(await pass(), 1);
+    assert.deepEqual(
+      receiver.received.map(({ headers }) => headers['x-service-delivery']),
+      [due],
+    );
+  });
+
   for (const [name, behave, error, status] of [
     ['a redirect', behaviours.status(302, { location: 'http://127.0.0.1:1/' }), 'status', 302],
     ['a 500', behaviours.status(500), 'status', 500],
