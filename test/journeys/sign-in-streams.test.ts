@@ -7,7 +7,7 @@ import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { patienceMs } from '../support/patience.ts';
 import { makeOnboarded, signInMerchant } from '../support/people/merchants.ts';
-import { inviteOperator, isInside, signInOperator, signInPartnerUser } from '../support/people/people.ts';
+import { inviteOperator, signInOperator, signInPartnerUser } from '../support/people/people.ts';
 import type { Visitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
@@ -110,21 +110,28 @@ test('Each stream begins with one message, because earlier changes were missed',
 });
 
 test('A page’s background requests do not extend a session; its user’s actions do', async () => {
-  const { visitor } = await signInOperator(app);
-  const fetched = (path: string) =>
-    request(app.url + path, { headers: { cookie: cookieOf(visitor), 'sec-fetch-dest': 'empty' } });
-  nowMs += 20 * minuteMs;
-  const renewed = await fetched('/admin');
-  assert.equal(renewed.statusCode, 200);
-  await renewed.body.dump();
-  nowMs += 10 * minuteMs;
-  const late = await fetched('/admin');
-  assert.equal(late.statusCode, 303);
-  await late.body.dump();
+  const merchant = (await makeOnboarded(app.ctx, fixtures.test)).account;
+  const cases = [
+    { path: '/admin', idleMs: 30 * minuteMs, signIn: () => signInOperator(app) },
+    { path: '/dashboard', idleMs: 12 * 60 * minuteMs, signIn: () => signInMerchant(app.url, merchant) },
+  ];
+  for (const { path, idleMs, signIn } of cases) {
+    const { visitor } = await signIn();
+    const fetched = async () => {
+      const headers = { cookie: cookieOf(visitor), 'sec-fetch-dest': 'empty' };
+      const { statusCode, body } = await request(app.url + path, { headers });
+      await body.dump();
+      return statusCode;
+    };
+    nowMs += idleMs - 10 * minuteMs;
+    assert.equal(await fetched(), 200, path);
+    nowMs += 10 * minuteMs;
+    assert.equal(await fetched(), 303, path);
 
-  const busy = (await signInOperator(app)).visitor;
-  nowMs += 20 * minuteMs;
-  assert.ok(isInside(await busy.open('/admin')));
-  nowMs += 20 * minuteMs;
-  assert.ok(isInside(await busy.open('/admin')));
+    const busy = (await signIn()).visitor;
+    for (let calls = 0; calls < 2; calls++) {
+      nowMs += idleMs - 10 * minuteMs;
+      assert.match((await busy.open(path)).html, /\/sign-out"/, path);
+    }
+  }
 });
