@@ -193,6 +193,18 @@ describe('POST to an address a stranger chose', () => {
     assert.equal('responseBody' in nul && nul.responseBody, 'a\uFFFDb');
   });
 
+  test('at most 4,096 characters of headers are kept for the log, the first ones', async () => {
+    const { url } = await receiver({
+      behave: (response) => {
+        const long = { 'x-half': 'a'.repeat(2_000), 'x-rest': 'b'.repeat(2_200), 'x-last': 'c' };
+        response.writeHead(200, { 'x-first': 'd', ...long }).end();
+      },
+    });
+    const outcome = await poster(loopback).post(url, {}, '');
+    const kept = 'responseHeaders' in outcome ? Object.keys(outcome.responseHeaders) : [];
+    assert.deepEqual(kept, ['x-first', 'x-half']);
+  });
+
   test('a 103 Early Hints → not taken for the response', async () => {
     const { url } = await receiver({
       behave: (response) => {

@@ -29,6 +29,12 @@ test('where no private network may be reached → the system, which knows local 
   await assert.rejects(resolve(tooLong), /no answer/);
 });
 
+test('localhost and the names below it → this machine, whatever a name server says', async () => {
+  const resolve = createResolve(true, async () => ['192.0.2.7']);
+  for (const name of ['localhost', 'shop.localhost']) assert.deepEqual(await resolve(name), ['127.0.0.1', '::1'], name);
+  assert.deepEqual(await resolve('notlocalhost'), ['192.0.2.7']);
+});
+
 /** The answer to a query: one A record, or none if the query is for another type. */
 function answerTo(query: Buffer, address: number[]): Buffer {
   const question = query.subarray(12, query.indexOf(0, 12) + 5);
