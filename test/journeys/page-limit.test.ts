@@ -117,6 +117,7 @@ test('Pages › strangers at the same address lock nobody out who shows a sessio
   for (let opened = 0; opened < 200; opened++) assert.equal((await open('/dashboard', client)).status, 303);
   assert.equal((await open('/dashboard', client)).status, 429);
   assert.equal((await open(payPath, client)).status, 429);
+  assert.equal((await openWith(payPath, client, 'a')).status, 429, 'a page that needs no session looks at none');
   assert.equal((await openWith('/dashboard', client, 'a')).status, 303);
   for (let opened = 1; opened < 200; opened++) await openWith('/portal', client, 'a');
   assert.equal((await openWith('/portal', client, 'a')).status, 429);
