@@ -277,6 +277,9 @@ test('A recovery: the new wallet signs, 48 hours pass, the wallet is changed, an
     { action: 'recovery.signed', by: next.address.toLowerCase() },
     { action: 'wallet.changed', by: 'the service' },
   ]);
+  const [change] = await app.db.sql`
+    select details from audit_log where object_id = ${merchant.id} and action = 'wallet.changed'`;
+  assert.deepEqual(JSON.parse(change?.details), { from: merchant.wallet, to: next.address.toLowerCase() });
 });
 
 test('The present wallet objects by signing on the page of the notice, without a session', async () => {
@@ -540,7 +543,8 @@ test('A change by both signatures ends a recovery in progress and frees its wall
   assert.equal(await canClaim(next), true);
   const [change] = await app.db.sql`
     select details from audit_log where object_id = ${merchant.id} and action = 'wallet.changed'`;
-  assert.equal(JSON.parse(change?.details).recovery, 'ended');
+  const [from, to] = [merchant.wallet, chosen.address.toLowerCase()];
+  assert.deepEqual(JSON.parse(change?.details), { from, to, recovery: 'ended' });
 });
 
 test('a veto at the moment the 48 hours end → exactly one of them takes effect', async () => {

@@ -105,6 +105,10 @@ test('A mailed link or an invitation alone does not sign in a user with a passke
 
   const list = await visitor.open('/portal/sessions');
   assert.match((await visitor.send(list, '/portal/passkeys/remove')).html, /The passkey was removed/);
+  const [act] = await app.db.sql`
+    select action, actor_name, details::text as details from audit_log
+    where partner_id = ${fixtures.partner.id} and object_id = ${user.id} order by number desc limit 1`;
+  assert.deepEqual({ ...act }, { action: 'passkey.removed', actor_name: user.email, details: '{"name":"Laptop"}' });
   assertRefused(await enter(device), unknown);
   assert.ok(isInside(await acceptInvitation(startVisitor(app.url), link)), 'the link was not used up');
 });

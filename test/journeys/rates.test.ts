@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import pino from 'pino';
+import { readLog } from '../../src/audit/read.ts';
 import { theService } from '../../src/audit/write.ts';
 import { rateCommands } from '../../src/cli/rates.ts';
 import { readConfig } from '../../src/config.ts';
@@ -290,6 +291,11 @@ test('Manual refresh › fetches now, for everyone, also when nothing is due', a
   await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
   await manualRefresh(ctx, theService, [source('a', { EUR: '0.95' })], partner);
   assert.equal(await quote('EUR'), '0.95');
+  const { rows } = await readLog(ctx, 'operators', { action: 'rates.refreshed' }, 1);
+  assert.deepEqual(
+    rows.map(({ actor_name, details }) => [actor_name, details]),
+    [['the service', `{"partner":"${partner.slug}"}`]],
+  );
 });
 
 test('rate set, list, clear, refresh › the command line', async () => {
