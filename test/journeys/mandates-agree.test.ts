@@ -30,6 +30,11 @@ test('A customer signs the terms and an allowance without a fee → charged on t
   assert.deepEqual(answer, { status: 200, done: 'agreed' });
   const mandate = await fixtures.mandateOf(plan);
   assert.deepEqual([mandate.state, mandate.payer, mandate.allowed_charges], ['active', payer.address, 12]);
+  const acts = await fixtures.db.sql`
+    select actor_kind, details::text as details from audit_log
+    where object_id = ${plan.id} and action = 'mandate.agreed'`;
+  const details = JSON.stringify({ wallet: payer.address, usdc_micro: mandate.cap_micro });
+  assert.deepEqual([...acts], [{ actor_kind: 'service', details }]);
   await fixtures.turn();
   assert.equal(await fixtures.balance(payer.address), 488_000_000n);
   const page = await fixtures.open(plan);

@@ -65,6 +65,10 @@ test('A plan’s change is for its merchant alone, keeps what was typed, and say
   assert.ok(wrong.html.includes('value="much"'));
   const changed = await visitor.send(page, '/change', { amount: '95.50' });
   assert.ok(changed.html.includes('€95.50'));
+  const acts = await withoutContract.db.sql`
+    select actor_kind, details::text as details from audit_log
+    where object_id = ${plan.id} and action = 'plan.changed'`;
+  assert.deepEqual([...acts], [{ actor_kind: 'merchant', details: '{"amount":9550,"currency":"EUR"}' }]);
   const stranger = await shop(withoutContract);
   assert.equal((await stranger.visitor.open(path)).status, 404);
   assert.ok((await visitor.open(`${path}?lang=de`)).html.includes('value="95,50"'), 'written as it is read');
