@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { arrivalMs } from '../../src/http/client-errors.ts';
 import { assertRefused } from '../support/api/client.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { makeKey, makePartner } from '../support/fixtures.ts';
+import { makeKey, makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { patienceMs } from '../support/patience.ts';
 import { until } from '../support/until.ts';
 
@@ -141,6 +141,17 @@ for (const [what, path, type] of [
     );
   });
 }
+
+test('Malformed HTTP › behind a call whose answer has begun → cut off, without a second answer', async () => {
+  const { test: scope } = await makePartner(app.db);
+  const { id } = await makeRequest(app.db, scope, await makeMerchant(app.db, scope));
+  const text = await talk((socket) => {
+    socket.write(`GET /pay/${id}/events HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    socket.once('data', () => socket.write('nonsense\r\n\r\n'));
+  });
+  assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+  assert.equal(text.split('HTTP/1.1').length, 2, text);
+});
 
 test('Malformed HTTP › an unknown expectation, an upgrade, a rare method → answered like any other call', async () => {
   for (const extra of ['Expect: miracles\r\n', 'Upgrade: h2c\r\nConnection: upgrade\r\n', 'Upgrade: websocket\r\n']) {
