@@ -120,6 +120,20 @@ test('An owner who is demoted while a live key is made or revoked makes and revo
   assert.deepEqual(await keys(), before);
 });
 
+test('An owner who is removed while a live key is made makes none', async () => {
+  const team = await twoOwners();
+  const { id } = team.fixtures.partner;
+  const answer = await whileTaken(
+    async (tx) => {
+      await tx`select from audit_chains where partner_id = ${id} for update`;
+      await tx`update users set disabled_at = now() where id = ${team.user.id}`;
+    },
+    () => team.send('/portal/keys?mode=live', [['scopes', 'requests:read']]),
+  );
+  saysSo(answer);
+  assert.equal((await app.db.sql`select from api_keys where partner_id = ${id} and not test_mode`).length, 0);
+});
+
 test('An owner gives up its role while the only other owner is removed → it waits, and stays the owner', async () => {
   const team = await twoOwners();
   await whileTaken(
