@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import type { Actor, AuditEntry } from '../../src/audit/actions.ts';
 import { anchorLogs } from '../../src/audit/anchor.ts';
+import { readObjectNames } from '../../src/audit/names.ts';
 import { readLog } from '../../src/audit/read.ts';
 import { verifyChains } from '../../src/audit/verify.ts';
 import { audit, noPartner, theService, withAudit } from '../../src/audit/write.ts';
@@ -23,7 +24,8 @@ import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { disableDead } from '../../src/webhooks/disabled.ts';
 import { activateDueSecrets, setUrl } from '../../src/webhooks/endpoint.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/fixtures.ts';
+import { makeKey, makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/fixtures.ts';
+import { invitePartnerUser } from '../support/people/people.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {
@@ -213,6 +215,26 @@ test('A command with an id in capitals → the audit log names the object as it 
     ['merchant.disabled', id],
     ['key.created', key_id],
   ]);
+});
+
+test('objects of another partner in a partner’s log → are not named to it; operators read the names of all', async () => {
+  const [own, other] = [await makePartner(app.db), await makePartner(app.db)];
+  const merchant = await makeMerchant(app.db, other.test);
+  const { key_id } = await makeKey(app.db, other.test);
+  const { user } = await invitePartnerUser(app.ctx, other);
+  const { id, slug } = other.partner;
+  const rows = [
+    { object_kind: 'wallet', object_id: randomAddress(), details: JSON.stringify({ merchant: merchant.id }) },
+    { object_kind: 'key', object_id: key_id, details: '{}' },
+    { object_kind: 'user', object_id: user.id, details: '{}' },
+    { object_kind: 'rate', object_id: 'all', details: JSON.stringify({ partner: slug }) },
+    { object_kind: 'webhook_endpoint', object_id: `${id}/test`, details: '{}' },
+  ];
+  const namesFor = async (whose: Parameters<typeof readObjectNames>[1]) =>
+    [...(await readObjectNames(app.ctx, whose, rows)).keys()].sort();
+  assert.deepEqual(await namesFor(own.test), []);
+  const all = [`merchant ${merchant.id}`, `key ${key_id}`, `user ${user.id}`, `partner ${id}`, `partner ${slug}`];
+  assert.deepEqual(await namesFor('operators'), [...all, `webhook_endpoint ${id}/test`].sort());
 });
 
 test('The database refuses to change, delete or truncate rows, whatever the role', async () => {
