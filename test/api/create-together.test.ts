@@ -121,6 +121,15 @@ test('live and test creates of one moment → stored apart', async () => {
   assert.equal(rows.filter(({ test_mode }) => test_mode).length, 2);
 });
 
+test('one of a group is sent to another partner’s own host → 401, neither stored nor counted, and the others are stored', async () => {
+  const [a, lost, b] = (await several(api, 3)) as [Situation, Situation, Situation];
+  const before = [await storedBy(lost), await callsOf(lost)];
+  const host = `${a.one.partner.slug}.localhost`;
+  const { answers } = await together([[a], [lost, {}, host], [b, {}, `${b.one.partner.slug}.localhost`]]);
+  assert.deepEqual([statusesOf(answers), answers[1]?.json.error], [[201, 401, 201], 'unauthorized']);
+  assert.deepEqual([await storedBy(lost), await callsOf(lost)], before);
+});
+
 const moreChanges: typeof changes = {
   'its wallet changed': [(db, { merchant: { id } }) => changeWallet(db, id, randomAddress()), 201],
   'its rate overridden': [

@@ -8,14 +8,14 @@ import { ApiClient, type ApiJson } from './client.ts';
 export type Node = { db: Database; url: string };
 /** An answer with its call's id. */
 export type Told = { status: number; id: string; json: ApiJson };
-/** One create: its key and merchant, and the fields that differ from those of the others. */
-export type Call = [Situation, more?: Record<string, unknown>];
+/** One create: its key and merchant, the fields that differ from those of the others, and its host if not the shared one. */
+export type Call = [Situation, more?: Record<string, unknown>, host?: string];
 
 /** The text of a create over HTTP. */
-function textOf({ url }: Pick<Node, 'url'>, [{ merchant, key }, more = {}]: Call): string {
+function textOf({ url }: Pick<Node, 'url'>, [{ merchant, key }, more = {}, host = new URL(url).host]: Call): string {
   const body = JSON.stringify({ account_id: merchant.id, fiat_amount_int: 1250, ...more });
   const headers = [
-    `host: ${new URL(url).host}`,
+    `host: ${host}`,
     `authorization: Bearer ${key}`,
     'content-type: application/json',
     `content-length: ${Buffer.byteLength(body)}`,
