@@ -447,7 +447,7 @@ test('a link for another realm, host or invitation → opens nothing', async () 
   assert.match((await last.send(page, new URL(link).pathname)).html, new RegExp(user.email));
 });
 
-test('One address is an operator’s and a partner’s user’s → a link of the portal signs in to the portal only', async () => {
+test('One address is an operator’s and a partner’s user’s → a link of one realm signs in to that one only', async () => {
   const user = await member('viewer');
   const operator = await inviteOperator(app.ctx, user.email);
   const visitor = newVisitor();
@@ -457,6 +457,9 @@ test('One address is an operator’s and a partner’s user’s → a link of th
   assert.equal(page.forms.filter(({ action }) => action.includes('/link/')).length, 1);
   const forged = { ...page, forms: [{ action: new URL(link).pathname, fields: { user: operator.user.id } }] };
   await visitor.send(forged, new URL(link).pathname);
+  await ask(visitor, user.email, '/admin');
+  const moved = new URL(await mailedLink(user.email)).pathname.replace('/admin/', '/portal/');
+  await visitor.send({ ...page, forms: [{ action: moved, fields: { user: user.id } }] }, moved);
   assert.deepEqual([visitor.cookies.has('portal-session'), visitor.cookies.has('admin-session')], [false, false]);
   assert.ok(isInside(await visitor.send(page, new URL(link).pathname)));
 });
