@@ -296,6 +296,17 @@ test('An address is sent five links in 15 minutes, known or not; a client asks t
   nowMs += minuteMs;
 });
 
+test('An operator’s address that has had its links to the portal → is still sent one to the administration', async () => {
+  const { email } = await member();
+  await inviteOperator(app.ctx, email);
+  nowMs += minuteMs;
+  for (let asked = 0; asked < 5; asked++) await ask(startVisitor(app.url), email);
+  assert.equal((await ask(startVisitor(app.url), email)).status, 429);
+  assert.match((await ask(startVisitor(app.url), email, '/admin')).html, /Check your inbox/);
+  assert.match(await mailedLink(email), /\/admin\/link\//);
+  nowMs += minuteMs;
+});
+
 test('A text that is no e-mail address is refused at once and stays in the field', async () => {
   const visitor = newVisitor();
   for (const typed of [
