@@ -78,6 +78,16 @@ test('One partner’s mails hang at many servers → they take half of the place
   assert.equal(await finish(sending, transport), 14);
 });
 
+test('Mails to a server that hangs, its name in any casing → three of them are under way, and one to another server goes out', async () => {
+  const scope = await newScope();
+  await queueOf(scope, ['a@hangs.example', 'b@Hangs.Example', 'c@HANGS.example', 'd@hangs.EXAMPLE', 'e@fine.example']);
+  const transport = heldTransport();
+  const sending = sendDueMails(ctxOf(), running, transport.send);
+  await until(() => transport.started.includes('e@fine.example'), 'the mail to the other server');
+  assert.equal(transport.started.length, 4);
+  assert.equal(await finish(sending, transport), 5);
+});
+
 test('One partner’s onboarding links request codes for many servers that hang → another’s code and a sign-in link go out', async () => {
   const ctx = ctxOf();
   const sendCodes = async (scope: Scope, recipients: readonly string[]) => {
