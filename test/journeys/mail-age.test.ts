@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
+import type { Tx } from '../../src/db/connection.ts';
 import { type NewMail, queueMail } from '../../src/mail/outbox.ts';
 import { deleteOldMails, encryptMails } from '../../src/mail/retention.ts';
 import { retryMail } from '../../src/mail/stuck.ts';
 import { type DueMail, sendDueMails } from '../../src/mail/transport.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 
 const running = new AbortController().signal;
 const dayMs = 24 * 3_600_000;
@@ -56,6 +58,22 @@ async function rowOf(recipient: string) {
   assert.ok(row);
   return row;
 }
+
+/** Runs work that needs a mail's row, while a transaction that has changed it is not committed yet. */
+async function whileChanging<T>(change: (tx: Tx) => PromiseLike<unknown>, work: () => Promise<T>): Promise<T> {
+  let done: Promise<T> | undefined;
+  await database.db.transaction(async (tx) => {
+    await change(tx);
+    done = work();
+    await until(async () => {
+      const { count } = await database.owner`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return count > 0;
+    }, 'the work waits');
+  });
+  return done as Promise<T>;
+}
+
 const assertUnread = ({ whole }: Record<string, string>) => assert.doesNotMatch(whole ?? '', /s3cr3t|123456|https?:/);
 
 test('In production the database never shows what a mail says, and holds nothing of it once it was sent', async () => {
@@ -110,4 +128,31 @@ test('Unencrypted mails are encrypted while they wait and deleted once they were
     handed.find(({ recipient }) => recipient === 'three@example.com'),
     { id: waiting.id, ...secret('three@example.com') },
   );
+});
+
+test('A mail that an operator sends again while old ones are deleted → stays, and is sent', async () => {
+  const ctx = production();
+  await queueMail(ctx, ctx.db.sql, null, secret('five@example.com'));
+  const { id } = await rowOf('five@example.com');
+  await ctx.db.sql`
+    update mails set next_attempt_at = 'infinity', created_at = now() - interval '40 days' where id = ${id}`;
+  const deleted = await whileChanging(
+    (tx) => tx`update mails set attempts = 0, next_attempt_at = now() where id = ${id}`,
+    () => deleteOldMails(ctx, running),
+  );
+  assert.equal(deleted, 0);
+  assert.equal(await sendDueMails(ctx, running, async () => {}), 1);
+});
+
+test('A readable mail that is sent while it is encrypted → nothing of it is kept', async () => {
+  const sandbox = testContext(database.db);
+  await queueMail(sandbox, sandbox.db.sql, null, secret('six@example.com'));
+  const ctx = production();
+  await whileChanging(
+    (tx) => tx`update mails set sent_at = now() where recipient = 'six@example.com'`,
+    () => encryptMails(ctx),
+  );
+  await encryptMails(ctx);
+  const { sealed, body, body_html } = await rowOf('six@example.com');
+  assert.deepEqual([sealed, body, body_html], [null, null, null]);
 });
