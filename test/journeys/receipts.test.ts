@@ -11,6 +11,7 @@ import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { openGateway } from '../../src/receipts/gateway.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import { sendMessages } from '../../src/receipts/send-messages.ts';
+import { retryReceipt } from '../../src/receipts/stuck.ts';
 import { sweepReceipts } from '../../src/receipts/sweep.ts';
 import type { NewRequest } from '../../src/requests/store.ts';
 import { raisedAlarms } from '../support/alarms.ts';
@@ -196,6 +197,8 @@ test('A message that the gateway failed to send is retried, with an alarm; one t
   assert.match((await alarm('phone_gateway')) ?? '', /it answered 500/);
   assert.equal(await sendAll(), 0);
   assert.equal(gateway.received.length, 1); // not due yet
+  const again = await retryReceipt(fixtures.ctx, theService, fixtures.scope, request.id, 'phone');
+  assert.equal(again, false, 'it was not given up');
   gateway.behave(behaviours.status(202));
   await makeDue();
   assert.equal(await sendAll(), 1);
