@@ -285,6 +285,26 @@ describe('delivering', () => {
     await assert.rejects(activateSecret(stage.ctx, theService, scope), /No secret is pending/);
   });
 
+  test('a secret pending for 24 h that cannot be stored as the active one → signs nevertheless', async () => {
+    const { partner, receiver, scope, secret } = await partnerWithReceiver();
+    const next = await rotateSecret(stage.ctx, theService, scope, firstRotation);
+    await stage.db.sql`
+      update webhook_endpoints set pending_since = pending_since - interval '24 hours'
+      where partner_id = ${scope.partnerId}`;
+    await stage.owner.unsafe(`alter table webhook_endpoints add constraint stuck
+      check (partner_id <> '${partner.id}' or not test_mode or pending_secret is not null) not valid`);
+    try {
+      await makeEvents(stage.db, scope);
+      assert.equal(await pass(), 1);
+    } finally {
+      await stage.owner`alter table webhook_endpoints drop constraint stuck`;
+    }
+    const [sent] = receiver.received;
+    const isSignedBy = (key: string) =>
+      verifySignature(key, String(sent?.headers['x-service-signature']), sent?.body ?? '', new Date());
+    assert.deepEqual([isSignedBy(secret), isSignedBy(next)], [false, true]);
+  });
+
   test('a secret pending for 24 h → becomes active automatically', async () => {
     const { scope, secret } = await partnerWithReceiver();
     const { ctx } = deliveryContext(stage.db);
