@@ -19,11 +19,11 @@ after(() => stage?.stop());
 
 async function partnerWithReceiver(behave: Behaviour, email?: string) {
   const receiver = await stage.receiver({ behave });
-  const { partner, test: scope } = await makePartner(stage.db, email ? { email } : {});
+  const { partner, test: scope, live } = await makePartner(stage.db, email ? { email } : {});
   await setUrl(stage.ctx, theService, scope, receiver.url);
   const alarms = async () =>
     [...(await raisedAlarms(stage.db.sql)).keys()].filter((name) => name.startsWith(`webhook_disabled:${partner.id}:`));
-  return { receiver, scope, alarms };
+  return { receiver, scope, live, alarms };
 }
 const mailsTo = (recipient: string) => stage.db.sql`select subject, body from mails where recipient = ${recipient}`;
 const pass = () => stage.pass();
@@ -85,7 +85,7 @@ test('disabled a second time → mailed a second time', async () => {
 
 test('disabled and enabled again and again → mailed ten times a day in each mode, then only the log and the alarm say so', async () => {
   const email = 'again@partner.example';
-  const { scope, alarms } = await partnerWithReceiver(behaviours.status(410), email);
+  const { receiver, scope, live, alarms } = await partnerWithReceiver(behaviours.status(410), email);
   await makeEvents(stage.db, scope);
   for (let turn = 0; turn < 12; turn++) {
     await enableEndpoint(stage.ctx, theService, scope);
@@ -94,6 +94,11 @@ test('disabled and enabled again and again → mailed ten times a day in each mo
   assert.equal((await mailsTo(email)).length, 10);
   assert.equal((await logged(scope)).filter(([action]) => action === 'webhook.disabled').length, 12);
   assert.equal((await alarms()).length, 1);
+  await setUrl(stage.ctx, theService, live, receiver.url);
+  await makeEvents(stage.db, live);
+  await pass();
+  const subjects = (await mailsTo(email)).map(({ subject }) => subject);
+  assert.equal(subjects.filter((subject) => subject === 'Your live webhook was disabled').length, 1);
 });
 
 test('a partner without an e-mail address → only the operator’s alarm', async () => {
@@ -162,4 +167,21 @@ test('One endpoint that cannot be disabled, the longest failing one → that of 
   assert.equal((await endpointRow(stage.db, stuck.scope)).disabled_at, null);
   assert.equal(await disableDead(stage.ctx), 1);
   assert.equal((await mailsTo('stuck@partner.example')).length, 1);
+});
+
+test('A failing endpoint is locked by another transaction → that of another partner is disabled meanwhile', async () => {
+  const [locked, other] = [
+    await partnerWithReceiver(behaviours.status(500), 'locked@partner.example'),
+    await partnerWithReceiver(behaviours.status(500), 'free@partner.example'),
+  ];
+  for (const { scope } of [locked, other])
+    await stage.db.sql`
+      update webhook_endpoints set failing_since = ${new Date(stage.clock.now().getTime() - 200 * hour)}
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+  await stage.db.transaction(async (tx) => {
+    await tx`select from webhook_endpoints where partner_id = ${locked.scope.partnerId} for update`;
+    assert.equal(await disableDead(stage.ctx), 1);
+  });
+  assert.ok((await endpointRow(stage.db, other.scope)).disabled_at);
+  assert.equal(await disableDead(stage.ctx), 1);
 });
