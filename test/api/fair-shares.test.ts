@@ -109,3 +109,19 @@ test('a call whose client was answered while it waited → is not begun', async 
   assert.equal(begun, 0);
   assert.equal(await shares.run({ ...call, deadline: Number.POSITIVE_INFINITY }, work), 1);
 });
+
+test('a call whose client was answered while other calls of its partner ran → is not begun', async () => {
+  const shares = new FairShares();
+  const call = (keyHash: string, deadline = Number.POSITIVE_INFINITY) => {
+    return { keyHash, endpoint: 'create', deadline, findPartner: async () => 'partner' };
+  };
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const running = ['a', 'b', 'c'].map((key) => shares.run(call(key), () => ended));
+  const deadline = performance.now() + 100;
+  const late = shares.run(call('d', deadline), async () => assert.fail('it was begun'));
+  late.catch(() => {});
+  await until(() => performance.now() > deadline, 'its client to be answered');
+  end();
+  await Promise.all(running);
+  await assert.rejects(late, { code: 'unavailable' });
+});
