@@ -197,6 +197,20 @@ test('More than 20 forms a minute on one link are refused', async () => {
   });
 });
 
+test('More than 300 forms a minute from one client are refused, on however many links', async () => {
+  const now = new Date();
+  const other = await startApp({ clock: { now: () => now } });
+  try {
+    const send = async (link: number) =>
+      (await visit(`${other.url}/onboard/made-up-${link}/details`, { method: 'POST', body: new URLSearchParams() }))
+        .status;
+    const statuses = await Promise.all(Array.from({ length: 300 }, (_, link) => send(link)));
+    assert.deepEqual([...new Set(statuses), await send(300)], [404, 429]);
+  } finally {
+    await other.stop();
+  }
+});
+
 test('finishing without accepting the terms → refused', async () => {
   const { id, link } = await shell();
   const account = newAccount();
