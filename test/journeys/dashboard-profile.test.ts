@@ -4,6 +4,7 @@ import { latestMail } from '../../src/mail/outbox.ts';
 import { startApp } from '../support/app.ts';
 import { makePartner, setRate } from '../support/fixtures.ts';
 import { makeOnboarded, signInMerchant } from '../support/people/merchants.ts';
+import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let fixtures: Awaited<ReturnType<typeof makePartner>>;
@@ -62,6 +63,25 @@ test('A profile that was opened before somebody else saved it › changes only w
     ['Ada’s', 'JPY', 'new@example.com', null],
   );
   assert.deepEqual((await acts(id)).at(-1), { fields: ['business_name'], currency: 'JPY' });
+});
+
+test('Two changes of a profile at the same moment › neither takes the other’s back', async () => {
+  const { id, account } = await makeOnboarded(app.ctx, fixtures.test, { email: 'both@example.com' });
+  const { visitor } = await signInMerchant(app.url, account);
+  const form = await visitor.open('/dashboard/profile');
+  let sent: Promise<unknown> | undefined;
+  await app.db.transaction(async (tx) => {
+    await tx`update merchants set phone = '123' where id = ${id}`;
+    sent = visitor.send(form, '/profile', { industry: 'Bakery' });
+    await until(async () => {
+      const { count } = await app.owner`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return count > 0;
+    }, 'the form waits');
+  });
+  await sent;
+  const row = await read(id);
+  assert.deepEqual([row?.phone, row?.industry], ['123', 'Bakery']);
 });
 
 test('A merchant whose country no list names saves its profile → it keeps the country that it had', async () => {
