@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { getAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
 import { knownBrowser } from '../../src/auth/known-browser.ts';
+import { createMerchantSession, readMerchantSession } from '../../src/auth/merchant-session.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { makeOnboardingToken, onboardingUrl } from '../../src/merchants/onboarding-token.ts';
@@ -312,6 +313,17 @@ test('A merchant is reset and signs for the same wallet again › the sessions f
   await onboardWithKey(app.ctx, id, privateKey);
   assert.ok(!isIn(await visitor.open('/dashboard')));
   assert.ok(isIn((await signInMerchant(app.url, account)).dashboard), 'a new one is not');
+});
+
+test('A sign-in that is stored just after its merchant’s wallet was changed › opens nothing', async () => {
+  const { id: accountId, wallet } = await makeOnboarded(app.ctx, fixtures.test);
+  const isOpen = async (walletAddress: string) => {
+    const subject = { scope: fixtures.test, accountId, walletAddress };
+    const token = await createMerchantSession(app.ctx, subject, { ip: '192.0.2.9', userAgent: 'Desk' }, null);
+    return (await readMerchantSession(app.ctx, token, null, true)) !== null;
+  };
+  const former = newAccount().address.toLowerCase();
+  assert.deepEqual([await isOpen(former), await isOpen(wallet)], [false, true]);
 });
 
 test('A reset while a request is created › waits for the create, and neither fails', async () => {
