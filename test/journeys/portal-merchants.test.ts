@@ -4,9 +4,10 @@ import { getAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import { createShell } from '../../src/merchants/create.ts';
+import { createMerchantManually } from '../../src/merchants/manual.ts';
 import { onboardWithKey } from '../../src/sandbox/onboard.ts';
 import { startApi } from '../support/api/client.ts';
-import { countingFor, makeMerchant, makeRequest, makeTransfer } from '../support/fixtures.ts';
+import { countingFor, makeMerchant, makePartner, makeRequest, makeTransfer } from '../support/fixtures.ts';
 import { makeOnboarded, newAccount } from '../support/people/merchants.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
@@ -74,6 +75,21 @@ test('making a merchant › by form, under the rules of the API; its invitation 
   // A link holds its time in whole seconds, so a new epoch makes the next link differ.
   await api.db.sql`update merchants set onboarding_epoch = onboarding_epoch + 1 where id = ${id}`;
   assert.notEqual(/data-copy="([^"]+)"/.exec((await developer.open(`${path}/${id}`)).html)?.[1], link);
+});
+
+test('creating a merchant › the key of another partner’s form creates one of its own', async () => {
+  const { test: scope } = await makePartner(api.db, { currency: 'EUR' });
+  const create = (where: typeof scope) =>
+    createMerchantManually(ctx, theService, where, { display_currency: 'EUR' }, 'a form');
+  const made = [await create(partner.test.scope), await create(scope), await create(scope)];
+  assert.deepEqual(
+    made.map((one) => 'repeated' in one && [one.row.partner_id, one.repeated]),
+    [
+      [partner.partner.id, false],
+      [scope.partnerId, false],
+      [scope.partnerId, true],
+    ],
+  );
 });
 
 test('creating a merchant › a form that is sent twice, even at once, creates one, and says so; a new form another', async () => {
