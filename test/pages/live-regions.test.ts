@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, type TestContext, test } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { watchScope } from '../../src/db/scope-changes.ts';
 import { openRequest } from '../../src/requests/open.ts';
 import { openBrowser, sizes } from '../support/browser/browser.ts';
 import { startProxy } from '../support/net/proxy.ts';
@@ -9,64 +11,69 @@ import { until } from '../support/until.ts';
 
 let fixtures: DashboardFixtures;
 let browser: Browser;
+let endWatch: () => void;
 before(async () => {
   [fixtures, browser] = await Promise.all([dashboardFixtures(), openBrowser()]);
+  // The process listens from here on, so that a page gets one message at its start, and then one for each change.
+  const listens = Promise.withResolvers<void>();
+  const watcher = { scope: fixtures.scope, requestId: randomUUID(), chains: false, wake: listens.resolve };
+  endWatch = watchScope(fixtures.ctx.db, watcher, listens.reject);
+  await listens.promise;
 });
 after(async () => {
+  endWatch?.();
   await browser?.close();
   await fixtures?.stop();
 });
 
-/** Listens beside the page, and waits until a change is reported to both. */
-async function listen(session: string, requestId: string): Promise<() => Promise<void>> {
-  const ending = new AbortController();
-  const answer = await fetch(`${fixtures.url}/dashboard/events?request=${requestId}`, {
-    headers: { cookie: `dashboard-session=${session}` },
-    signal: ending.signal,
-  });
-  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
-  const changes = async (count: number) => {
-    for (let text = ''; text.split('data: changed').length <= count; ) text += (await reader?.read())?.value ?? '';
-  };
-  await changes(1); // each stream begins with one
-  return async () => {
-    await changes(1);
-    ending.abort();
-  };
-}
+type Hearing = typeof globalThis & { heard: number };
+/** Resolves when the page has received this many messages of its streams. */
+const hears = (page: Page, many: number) =>
+  page.waitForFunction((least) => (globalThis as Hearing).heard >= least, many);
 
-/** The page of a request, over a network that can fail. It is closed after the test. */
+/**
+ * The page of a request, over a network that can fail, once it has asked for its content at its start. Its timers stand
+ * still until they are moved. It is closed after the test.
+ */
 async function livePage(t: TestContext, path: (id: string) => string) {
   const { ctx, scope, merchant, url } = fixtures;
   const row = await fixtures.request();
   const proxy = await startProxy(url);
   const context = await browser.newContext({ viewport: sizes.phone });
-  const value = await sessionOf(ctx, scope, merchant);
-  await context.addCookies([{ name: 'dashboard-session', value, url: proxy.url, sameSite: 'Lax', httpOnly: true }]);
-  const page = await context.newPage();
-  await page.clock.install();
-  const heard = page.waitForResponse((answer) => answer.url().includes('/dashboard/events'));
-  await page.goto(new URL(path(row.id), proxy.url).href);
-  await heard;
   t.after(async () => {
     await context.close();
     await proxy.close();
   });
-  return { page, context, proxy, row, value };
+  const value = await sessionOf(ctx, scope, merchant);
+  await context.addCookies([{ name: 'dashboard-session', value, url: proxy.url, sameSite: 'Lax', httpOnly: true }]);
+  await context.clock.install();
+  await context.clock.pauseAt(new Date());
+  await context.addInitScript(() => {
+    const hearing = globalThis as Hearing;
+    hearing.heard = 0;
+    const { EventSource: Native } = window;
+    window.EventSource = class extends Native {
+      constructor(url: string | URL) {
+        super(url);
+        this.addEventListener('message', () => hearing.heard++);
+      }
+    };
+  });
+  const page = await context.newPage();
+  await page.goto(new URL(path(row.id), proxy.url).href);
+  await hears(page, 1);
+  const renewed = page.waitForEvent('requestfinished', (request) => request.url() === page.url());
+  await page.clock.fastForward(1_000);
+  await renewed;
+  return { page, context, proxy, row };
 }
 
 /** The page of a request that hears of nothing any more, over a connection that died silently. */
 async function deafPage(t: TestContext, path: (id: string) => string) {
-  const { ctx, scope } = fixtures;
-  const { page, proxy, row, value } = await livePage(t, path);
-  const other = await listen(value, row.id);
-  // The page asks once at the start. Its timers stand still until they are moved.
-  const renewed = page.waitForResponse((answer) => answer.url() === page.url());
-  await page.clock.fastForward(1_000);
-  await renewed;
+  const { page, proxy, row } = await livePage(t, path);
   proxy.behave('silent');
-  await openRequest(ctx, scope, row.id);
-  await other(); // what the page was sent meanwhile is lost
+  await openRequest(fixtures.ctx, fixtures.scope, row.id);
+  await until(() => proxy.swallowed().includes('data: changed'), 'what the page was sent is lost');
   proxy.behave('forward');
   return page;
 }
@@ -75,13 +82,14 @@ test('the cashier’s screen was silent for a while → it connects again, and s
   const page = await deafPage(t, (id) => `/dashboard/cashier/${id}`);
   assert.equal(await page.getByText('Your customer has opened the page').count(), 0);
   await page.clock.fastForward('00:50');
+  await page.clock.resume();
   await page.getByText('Your customer has opened the page').waitFor();
 });
 
 test('a device is back in the network → its page shows at once what happened meanwhile', async (t) => {
   const page = await deafPage(t, (id) => `/dashboard/payments/${id}`);
   await page.evaluate(() => dispatchEvent(new Event('online')));
-  await page.clock.fastForward(1_000);
+  await page.clock.resume();
   await page.getByText('Customer opened the page').waitFor();
 });
 
@@ -93,13 +101,6 @@ test('a page asks for its content over a connection that died silently → it as
       setTimeout(() => timing.abort(), ms); // the page's clock moves this timer, too
       return timing.signal;
     };
-    const { EventSource: Native } = window;
-    window.EventSource = class extends Native {
-      constructor(url: string | URL) {
-        super(url);
-        this.addEventListener('message', () => document.body.setAttribute('data-heard', ''));
-      }
-    };
   });
   let [answers, unanswered] = [false, 0];
   await page.route(page.url(), (route) => {
@@ -107,7 +108,7 @@ test('a page asks for its content over a connection that died silently → it as
     unanswered++;
   });
   await page.evaluate(() => dispatchEvent(new Event('online')));
-  await page.locator('[data-heard]').waitFor();
+  await hears(page, 2);
   await page.route('**/dashboard/events*', (route) => route.abort()); // from now on only the page asks
   await until(async () => {
     await page.clock.fastForward(400);

@@ -8,6 +8,8 @@ type Manner = 'forward' | 'silent' | 'hang up';
 export type Proxy = {
   url: string;
   behave(manner: Manner): void;
+  /** All that was lost because it was silent. */
+  swallowed(): string;
   /** Ends its connections; new ones are made. */
   disconnect(): void;
   /** Connects new connections to another server. */
@@ -20,9 +22,13 @@ export async function startProxy(target: string, at = { host: '127.0.0.1', port:
   let { hostname, port } = new URL(target);
   const ends = new Set<Socket>();
   let manner: Manner = 'forward';
+  let swallowed = '';
   const passOn = (from: Socket, to: Socket) => {
     ends.add(from);
-    from.on('data', (bytes) => manner === 'silent' || to.write(bytes));
+    from.on('data', (bytes) => {
+      if (manner === 'silent') swallowed += bytes.toString();
+      else to.write(bytes);
+    });
     from.on('error', () => from.destroy()); // its `close` ends the other side
     from.on('close', () => {
       ends.delete(from);
@@ -47,6 +53,7 @@ export async function startProxy(target: string, at = { host: '127.0.0.1', port:
     behave: (next) => {
       manner = next;
     },
+    swallowed: () => swallowed,
     disconnect,
     lead: (next) => {
       ({ hostname, port } = new URL(next));
