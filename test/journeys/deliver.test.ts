@@ -112,6 +112,7 @@ describe('delivering', () => {
     const [id = ''] = await makeEvents(stage.db, scope);
     const schedule = stage.ctx.config.webhookScheduleMs;
     for (let attempt = 1; attempt <= schedule.length; attempt++) {
+      const beforeMs = Date.now();
       assert.equal(await pass(), 1);
       const row = await deliveryRow(stage.db, id);
       assert.equal(row.attempts, attempt);
@@ -119,7 +120,11 @@ describe('delivering', () => {
       if (planned === undefined) assert.equal(row.state, 'exhausted');
       else {
         assert.equal(row.state, 'waiting');
-        assert.ok(Number(row.wait_ms) > planned * 0.8 - 5000 && Number(row.wait_ms) <= planned * 1.2, `${row.wait_ms}`);
+        const waitMs = row.next_attempt_at.getTime() - beforeMs;
+        assert.ok(waitMs > planned * 0.8 - 100 && Number(row.wait_ms) <= planned * 1.2, `${waitMs}`);
+        // As long as a busy machine may need for the next pass.
+        await stage.db.sql`
+          update webhook_deliveries set next_attempt_at = next_attempt_at + interval '1 hour' where id = ${id}`;
         assert.equal(await pass(), 0, 'nothing is sent before its time');
         await makeDue(stage.db, scope);
       }

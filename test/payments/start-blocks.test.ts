@@ -102,7 +102,8 @@ test('a transfer in a block as low as the newest one at create → pays nothing 
   await api.db.sql`update chain_blocks set hash = ${hash}`;
 });
 
-for (const secondsAgo of [16, -16, 3600]) {
+// The future one lies further away than a busy machine needs for a create.
+for (const secondsAgo of [16, -60, 3600]) {
   test(`a newest block of ${secondsAgo} seconds ago → is not kept`, async () => {
     await readUpTo(secondsAgo);
     assert.deepEqual((await create()).start_blocks, { heads: {} });
