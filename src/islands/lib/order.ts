@@ -22,3 +22,8 @@ export type Orders = {
   rest: boolean;
   options: PayOption[];
 };
+
+/** The section with ways to pay; null if there are none, which another section says where one would expect them. */
+export const methodsIn = (place: ParentNode) => place.querySelector<HTMLElement>('.ways[data-orders]');
+
+export const ordersOf = (section: HTMLElement) => JSON.parse(section.dataset.orders ?? '') as Orders;

@@ -2,7 +2,7 @@ import { announceIn } from './announce.ts';
 import { OptionChoice } from './choose-option.ts';
 import { ensureNetwork } from './ensure-network.ts';
 import { type LazyOffer, LazyWallet } from './lazy-wallet.ts';
-import type { Orders, PayOption } from './order.ts';
+import { methodsIn, type Orders, ordersOf, type PayOption } from './order.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { checkBalance, sendPayment } from './send-payment.ts';
 import { fetchSignable, handIn, type Signable, signPayment } from './sign-payment.ts';
@@ -312,8 +312,3 @@ export class PaymentMethods {
     return this.#section()?.querySelector<HTMLElement>(name);
   }
 }
-
-/** The section with ways to pay; null if there are none, which another section says where one would expect them. */
-export const methodsIn = (place: ParentNode) => place.querySelector<HTMLElement>('.ways[data-orders]');
-
-export const ordersOf = (section: HTMLElement) => JSON.parse(section.dataset.orders ?? '') as Orders;
