@@ -234,7 +234,7 @@ test('disabling › new requests are refused until the partner’s switch is bac
   await api.db.sql`update merchants set disabled_by_operator = true where id = ${merchant.id}`;
   const on = await owner.send(await owner.open(`${path}/${merchant.id}`), '/enable?mode=test');
   assert.match(on.html, /Disabled by the operator/);
-  const told = /role="status">The operator of this service has disabled this merchant.*ask there\./;
+  const told = /role="status">The operator of this service has disabled this merchant.*Ask the operator/;
   assert.match(on.html, told, 'whether or not the partner did too');
   const viewer = await portalVisitor(api.ctx, api.url, partner.partner.id, 'viewer');
   assert.match((await viewer.open(`${path}/${merchant.id}`)).html, told, 'to whoever a merchant may ask');
