@@ -515,7 +515,7 @@ export const en = {
     displaced:
       'Someone else has signed in with the wallet {wallet}, which this merchant never did. It now belongs to them. The merchant can finish onboarding with another wallet.',
     operatorOff:
-      'The operator of this service has disabled this merchant, so no new requests can be created for them. Ask the operator for the reason: nobody else can enable them again.',
+      'The operator of this service has disabled this merchant, so no new requests can be created for them. Ask the operator why; only they can enable the merchant again.',
     resetNever:
       'Onboarding cannot be restarted: this merchant has received payments, so its wallet can only be changed by signatures or a recovery.',
     acts: {
