@@ -69,6 +69,9 @@ test('Money at its address on another chain is unmatched as wrong_network, and a
   assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature }), { kind: 'wrong_network' });
   assert.equal((await fixtures.read(request)).proof_status, 'none');
   assert.match(await page(request), /The payment arrived on the wrong network/);
+  const { html: list } = await fixtures.visitor.open('/dashboard/payments');
+  const row = list.slice(list.indexOf(`/dashboard/payments/${request.id}`)).split('</tr>', 1)[0];
+  assert.match(row ?? '', /USDC arrived but does not count/, 'its list says that there is something to look at');
   assert.match(
     (await fixtures.visitor.open('/dashboard/unmatched')).html,
     /on a network where your wallet has not been verified/,
