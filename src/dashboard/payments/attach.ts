@@ -8,6 +8,7 @@ import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { firstVisible } from '../../lib/text/visible.ts';
 import type { Outcome } from '../../payments/outcome.ts';
+import { isRejected } from '../../payments/rules.ts';
 import { readTransferKey, type TransferKey, type TransferRow, writeTransferKey } from '../../payments/transfers.ts';
 import { attachUnmatched, requestRest } from '../../payments/unmatched/attach.ts';
 import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-merchant.ts';
@@ -97,7 +98,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
         refund && html`${refundFacts(words, refund)}${anotherLink(words, refund)}`,
         !isRefundSent(refund) && refundLink(words, chains, row, key),
       )}
-      ${refund === null && attachSection(words, ctx, attachable, wanted)}
+      ${refund === null && !isRejected(row.reason) && attachSection(words, ctx, attachable, wanted)}
       ${refund === null && askable.length > 0 && restSection(words, ctx, askable, wanted)}
     `,
   });
