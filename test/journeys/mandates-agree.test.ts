@@ -3,9 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { planCommands } from '../../src/cli/plans.ts';
+import { chargeDue } from '../../src/plans/charge.ts';
 import { planPageUrl } from '../../src/plans/link.ts';
 import { setRate } from '../support/fixtures.ts';
 import { type AgreeFixtures, type Answer, agreeFixtures, signJson } from '../support/payments/agree-fixtures.ts';
+
+const never = new AbortController().signal;
 
 let fixtures: AgreeFixtures;
 before(async () => {
@@ -38,9 +41,34 @@ test('A customer signs the terms and an allowance without a fee → charged on t
   await fixtures.turn();
   assert.equal(await fixtures.balance(payer.address), 488_000_000n);
   const page = await fixtures.open(plan);
-  for (const text of ['Charged automatically', 'Stop automatic charges', 'Receipt', payer.address]) {
+  for (const text of [
+    'Charged automatically',
+    'keep enough USDC in it',
+    'Stop automatic charges',
+    'Receipt',
+    payer.address,
+  ]) {
     assert.ok(page.html.includes(text), text);
   }
+});
+
+test('A charge from before the agreement → the page asks to pay it by its link, and says which charges are automatic', async () => {
+  const { ctx } = fixtures;
+  const plan = await fixtures.plan({ every: 1, period: 'day' });
+  await chargeDue(ctx, never);
+  const payer = await fixtures.payer(500_000_000n);
+  assert.deepEqual((await fixtures.agreeByPage(plan, payer)).answer, { status: 200, done: 'agreed' });
+  const { html } = await fixtures.open(plan);
+  assert.match(html, /A charge is still open/);
+  assert.match(html, /Open\s+· <a/);
+  assert.doesNotMatch(html, /You only need to keep enough USDC in it/);
+
+  await fixtures.forward(24 * 3_600_000);
+  await chargeDue(ctx, never);
+  const [first, second] = await fixtures.requests(plan);
+  const both = (await fixtures.open(plan)).html;
+  assert.match(both, new RegExp(`Will be charged automatically\\s+· <a href="[^"]*${second?.id}">Pay</a>`));
+  assert.match(both, new RegExp(`Open\\s+· <a href="[^"]*${first?.id}">Pay</a>`));
 });
 
 /** Takes any signature, as a contract wallet whose owners have approved. */

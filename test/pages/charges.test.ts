@@ -92,7 +92,7 @@ test('A merchant sees in the list and on the plan’s page that a charge failed,
     assert.ok((await overhang(customers)) <= 0, language);
     if (language === 'en') {
       await customers.getByText('Next attempt:').waitFor();
-      assert.equal(await customers.getByText('You do not need to do anything').count(), 0);
+      assert.equal(await customers.getByText('keep enough USDC in it').count(), 0);
       await assertAccessible(customers);
     }
     await photograph(customers, `charges-failed-customer-${language}`);
@@ -108,7 +108,7 @@ test('A merchant sees in the list and on the plan’s page that a charge failed,
   assert.equal(await later.getByText('Retrying').count(), 0);
   await later.context().close();
   const fine = await openAt(path, 'phone');
-  await fine.getByText('You do not need to do anything').waitFor();
+  await fine.getByText('keep enough USDC in it').waitFor();
   assert.equal(await fine.getByText('A charge failed').count(), 0);
   await fine.context().close();
 });

@@ -7,7 +7,9 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { chainOf } from '../../plans/mandates/chains.ts';
 import { type MandateRow, toMandate } from '../../plans/mandates/read.ts';
 import { revocationOf } from '../../plans/mandates/stop.ts';
+import type { ChargeRow } from '../../plans/read.ts';
 import { startOf } from '../../plans/rules.ts';
+import { isWaiting } from '../../requests/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
@@ -24,9 +26,11 @@ export function mandateCard(ctx: Context, view: PlanView, mandate: MandateRow): 
   const { page: t } = mandateTexts(words);
   const next = facts.state === 'active' && facts.next_on !== null ? startOf(facts.next_on) : null;
   const failed = newestFailed(view);
-  const rest = facts.state === 'paused' ? t.paused : failed ? null : t.activeRest;
+  const isOpen = view.charges.some(isOpenByLink);
+  const rest = facts.state === 'paused' ? t.paused : failed || isOpen ? null : t.activeRest;
   return html`
     ${failed && failedCard(view, failed)}
+    ${isOpen && card(stateLine('attention', t.stillOpen, t.stillOpenRest))}
     ${card(
       stateLine('paid', t.active, rest && fill(rest, { merchant })),
       descriptionList([next && [t.next, utcDayText(words, next)]]),
@@ -45,6 +49,9 @@ export function mandateCard(ctx: Context, view: PlanView, mandate: MandateRow): 
     </details>
   `;
 }
+
+/** Whether the customer must pay a charge, although there is an agreement: most often it was made before. */
+const isOpenByLink = (row: ChargeRow): boolean => isWaiting(row) && row.collection === null;
 
 /** What was agreed, as facts. */
 export function mandateFacts(ctx: Context, words: Words, mandate: MandateRow): Html {

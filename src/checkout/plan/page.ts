@@ -109,12 +109,14 @@ function revocationText(
   return revoke_due_at === null ? null : t.revoking;
 }
 
-type ChargeStatus = 'open' | 'confirming' | 'paid' | 'ended';
+type ChargeStatus = 'open' | 'automatic' | 'confirming' | 'paid' | 'ended';
 
-function chargeStatusOf({ status, proof_status }: ChargeRow): ChargeStatus {
+/** @param isFailed an automatic charge failed, so the customer should act */
+function chargeStatusOf({ status, proof_status, collection }: ChargeRow, isFailed: boolean): ChargeStatus {
   if (proof_status === 'verified') return 'paid';
   if (proof_status === 'attached') return 'confirming';
-  return status === 'requested' || status === 'opened' ? 'open' : 'ended';
+  if (status !== 'requested' && status !== 'opened') return 'ended';
+  return !isFailed && (collection === 'waiting' || collection === 'sent') ? 'automatic' : 'open';
 }
 
 /** The charges, each with a link to pay it or to its receipt. */
@@ -128,15 +130,15 @@ function chargesCard(view: PlanView): Html {
     html`<h2>${t.charges}</h2>`,
     descriptionList(
       charges.map((row) => {
-        const status = chargeStatusOf(row);
-        const link = `${payPath}/${row.request_id}`;
         const failed = failedCharge(view, row);
+        const status = chargeStatusOf(row, failed !== null);
+        const link = `${payPath}/${row.request_id}`;
         return [
           utcDayText(words, startOf(row.due_on)),
           html`
             ${t.states[status]}
             ${status === 'paid' && html` · <a href="${link}/receipt">${t.receipt}</a>`}
-            ${status === 'open' && html` · <a href="${link}">${t.pay}</a>`}
+            ${(status === 'open' || status === 'automatic') && html` · <a href="${link}">${t.pay}</a>`}
             ${failed && failedLines(view, failed)}
           `,
         ];

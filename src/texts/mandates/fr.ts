@@ -122,11 +122,14 @@ export const fr: MandateTexts<'fr'> = {
     unavailable: 'Vous ne pouvez pas donner votre accord pour le moment',
     unavailableRest: 'Réessayez plus tard. D’ici là, vous payez chaque échéance par lien.',
     active: 'Prélevé automatiquement',
-    activeRest: '{merchant} peut prélever sur votre portefeuille selon l’accord ci-dessous. Vous n’avez rien à faire.',
+    activeRest:
+      '{merchant} peut prélever sur votre portefeuille selon l’accord ci-dessous. Il suffit d’y garder assez d’USDC.',
     failed: 'Une échéance n’a pas pu être prélevée',
     failedRest:
       'Une nouvelle tentative aura lieu. Vous pouvez aussi la payer dès maintenant par son lien, sous Échéances.',
     failedPayRest: 'Veuillez la payer par son lien, sous Échéances.',
+    stillOpen: 'Une échéance reste à payer',
+    stillOpenRest: 'Elle n’est pas prélevée automatiquement. Veuillez la payer par son lien, sous Échéances.',
     paused: '{merchant} a mis le plan en pause. Rien n’est prélevé entre-temps.',
     agreed: 'Ce que vous avez accepté',
     agreedAt: 'Accord donné',
@@ -158,7 +161,13 @@ export const fr: MandateTexts<'fr'> = {
     noCharges: 'Aucune échéance pour l’instant.',
     receipt: 'Reçu',
     pay: 'Payer',
-    states: { open: 'À payer', confirming: 'En confirmation', paid: 'Payée', ended: 'Non payée' },
+    states: {
+      open: 'À payer',
+      automatic: 'Sera prélevée automatiquement',
+      confirming: 'En confirmation',
+      paid: 'Payée',
+      ended: 'Non payée',
+    },
     done: {
       agreed: 'Vous avez donné votre accord. Rien n’a été prélevé maintenant.',
       stopped: 'Les prélèvements automatiques sont arrêtés.',
