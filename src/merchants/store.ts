@@ -39,7 +39,7 @@ export type MerchantRow = {
 };
 
 /** A merchant with its partner's slug and name. */
-export type MerchantView = MerchantRow & { home_portal: string; partner_name: string };
+export type MerchantView = MerchantRow & { home_portal: string; partner_name: string; partner_disabled: boolean };
 
 export type NewMerchant = Partial<
   Pick<
@@ -68,7 +68,8 @@ export async function insertMerchant(sql: Tx, scope: Scope, id: string, merchant
 }
 
 const view = (tx: Tx, scope: Scope) => tx`
-  select m.*, p.slug as home_portal, p.name as partner_name from merchants m join partners p on p.id = m.partner_id
+  select m.*, p.slug as home_portal, p.name as partner_name, p.disabled_at is not null as partner_disabled
+  from merchants m join partners p on p.id = m.partner_id
   where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode}`;
 
 /** A merchant of the scope with its partner's slug and name; null for an unknown id. The id must be a UUID. */
@@ -94,8 +95,8 @@ export function selectMerchants(sql: Tag, scope: Scope, filter: MerchantFilter):
     sql`order by created_at, id limit ${offset + limit + 1}`,
   );
   return sql<MerchantView[]>`
-    with partner as materialized (select slug, name from partners where id = ${scope.partnerId})
-    select m.*, p.slug as home_portal, p.name as partner_name
+    with partner as materialized (select slug, name, disabled_at from partners where id = ${scope.partnerId})
+    select m.*, p.slug as home_portal, p.name as partner_name, p.disabled_at is not null as partner_disabled
     from (select * from (${list}) list order by created_at, id limit ${limit + 1} offset ${offset}) m cross join partner p
     order by m.created_at, m.id`;
 }

@@ -237,6 +237,23 @@ test('A disabled merchant keeps all pages of its dashboard, which say what is di
   assert.match(refused.html, /Your account is disabled, so no request was created/);
 });
 
+test('While the partner is disabled, the merchant’s home, forms and plans say so, and not that requests can be made', async () => {
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeOnboarded(fixtures.ctx, scope);
+  const visitor = await fixtures.signedIn(scope, merchant);
+  const pageOf = async (place: string) => (await visitor.open(`/dashboard${place}`)).html;
+  assert.match(await pageOf(''), /You are ready to receive payments/);
+  await fixtures.db.sql`update partners set disabled_at = now() where id = ${partner.id}`;
+  const home = await pageOf('');
+  assert.match(home, /New requests are disabled/);
+  assert.match(home, /Corner Shops Ltd is disabled, so no new requests can be created for you/);
+  assert.doesNotMatch(home, /You are ready to receive payments/);
+  for (const place of ['/ask', '/cashier', '/plans/new']) {
+    assert.match(await pageOf(place), /role="alert".*Corner Shops Ltd is disabled\. Ask them why/s, place);
+  }
+  assert.match(await pageOf('/plans'), /Corner Shops Ltd is disabled, so nothing can be charged/);
+});
+
 test('“Partially paid” is a state in list, filter, detail and CSV, with the missing amount, until the request is paid', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);

@@ -95,6 +95,7 @@ function readinessLine(words: Words, { merchant }: MerchantVisit): Html {
   const reasons = [
     merchant.disabled_by_partner && fill(dashboard.offByPartner, { partner }),
     merchant.disabled_by_operator && fill(dashboard.offByOperator, { partner }),
+    merchant.partner_disabled && fill(dashboard.offWithPartner, { partner }),
   ].filter((reason) => reason !== false);
   if (reasons.length === 0) return stateLine('paid', dashboard.ready, fill(dashboard.readyRest, { partner }));
   return stateLine('attention', dashboard.off, [...reasons, dashboard.offRest].join(' '));

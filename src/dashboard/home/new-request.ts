@@ -122,8 +122,9 @@ export function requestFaultText(words: Words, visit: MerchantVisit, fault: Faul
 
 /** Why the merchant cannot create requests at all, so that nobody learns it only after filling in the form. */
 export function disabledText(words: Words, { merchant }: MerchantVisit): string | undefined {
-  const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
-  return isOff ? dashboardTexts(words).plans.failures.merchant_disabled : undefined;
+  const { failures } = dashboardTexts(words).plans;
+  if (merchant.disabled_by_partner || merchant.disabled_by_operator) return failures.merchant_disabled;
+  return merchant.partner_disabled ? fill(failures.partner_disabled, { partner: merchant.partner_name }) : undefined;
 }
 
 async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, status: number): Promise<FastifyReply> {

@@ -11,7 +11,7 @@ import { mandateTexts } from '../../texts/mandates.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { dayHtml } from '../../web/plan-words.ts';
-import { formKey, requestFaultText } from '../home/new-request.ts';
+import { disabledText, formKey, requestFaultText } from '../home/new-request.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { collectionFacts, noAutomatic } from './collection-fields.ts';
@@ -138,22 +138,22 @@ async function showForm(
   failed: FormFault | null,
   status: number,
 ): Promise<FastifyReply> {
-  const { merchant, words } = visit;
+  const { words } = visit;
   const { plans: t } = dashboardTexts(words);
-  const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
-  const fault = failed ?? (isOff ? 'merchant_disabled' : null);
   const why =
-    fault === 'tooMany'
+    failed === 'tooMany'
       ? fill(t.tooMany, { max: maxOpenPlans })
-      : fault === 'tooManyOfAddress'
+      : failed === 'tooManyOfAddress'
         ? fill(t.tooManyOfAddress, { max: maxPlansOfAddress })
-        : requestFaultText(words, visit, fault ?? undefined);
+        : failed === null
+          ? disabledText(words, visit)
+          : requestFaultText(words, visit, failed);
   return sendDashboard(ctx, visit, {
     path,
     title: t.make,
     status,
     body: html`
-      ${fault !== null && html`<div role="alert">${stateLine('attention', t.off, why)}</div>`}
+      ${why !== undefined && html`<div role="alert">${stateLine('attention', t.off, why)}</div>`}
       <div class="narrow">
         ${card(html`
           <p class="quiet">${t.rest}</p>

@@ -4,7 +4,7 @@ import type { PlanRow } from '../../plans/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, largeAmount, stateLine } from '../../ui/components.ts';
 import { everyText } from '../../ui/formats.ts';
-import type { Words } from '../../ui/language.ts';
+import { fill, type Words } from '../../ui/language.ts';
 import type { MerchantVisit } from '../route.ts';
 
 /** The heading of a plan: its amount and rhythm. */
@@ -18,9 +18,14 @@ export function chargeHeading(
   `;
 }
 
-/** Says that plans wait because the merchant is disabled; null if it is not. */
+/** Says that plans wait because the merchant or the partner is disabled; null if neither is. */
 export function waitingCard(words: Words, { merchant }: MerchantVisit): Html | null {
   const { plans } = dashboardTexts(words);
-  const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
-  return isOff ? card(stateLine('attention', plans.wait, plans.waitRest)) : null;
+  if (merchant.disabled_by_partner || merchant.disabled_by_operator) {
+    return card(stateLine('attention', plans.wait, plans.waitRest));
+  }
+  const partner = merchant.partner_name;
+  return merchant.partner_disabled
+    ? card(stateLine('attention', plans.wait, fill(plans.waitPartnerRest, { partner })))
+    : null;
 }

@@ -9,6 +9,8 @@ export const de: DashboardTexts<'de'> = {
     '{partner} hat Ihr Konto deaktiviert, deshalb können keine neuen Anforderungen für Sie erstellt werden. Fragen Sie dort nach dem Grund.',
   offByOperator:
     'Wir haben Ihr Konto deaktiviert, deshalb können keine neuen Anforderungen für Sie erstellt werden. Fragen Sie {partner} nach dem Grund.',
+  offWithPartner:
+    '{partner} ist deaktiviert, deshalb können keine neuen Anforderungen für Sie erstellt werden. Fragen Sie dort nach dem Grund.',
   offRest: 'Zahlungen auf offene Anforderungen zählen weiter, und Sie können dieses Dashboard weiter nutzen.',
   wallet: 'Ihre Wallet',
   changeWallet: 'Wallet wechseln',
@@ -393,6 +395,8 @@ export const de: DashboardTexts<'de'> = {
     wait: 'Ihre Pläne sind angehalten',
     waitRest:
       'Ihr Konto ist deaktiviert, deshalb kann nichts angefordert werden. Die Startseite sagt, von wem. Termine, die inzwischen vergehen, werden nachgeholt, sobald Ihr Konto wieder aktiviert ist.',
+    waitPartnerRest:
+      '{partner} ist deaktiviert, deshalb kann nichts angefordert werden. Termine, die inzwischen vergehen, werden nachgeholt, sobald {partner} wieder aktiviert ist.',
     what: 'Wofür ist es?',
     whatHint: 'Wird Ihrem Kunden auf jeder Zahlungsseite angezeigt.',
     often: 'Wie oft?',

@@ -6,6 +6,7 @@ export const en = {
   off: 'New requests are disabled',
   offByPartner: '{partner} disabled your account, so no new requests can be created for you. Ask them why.',
   offByOperator: 'We disabled your account, so no new requests can be created for you. Ask {partner} why.',
+  offWithPartner: '{partner} is disabled, so no new requests can be created for you. Ask them why.',
   offRest: 'Payments for open requests still count, and you can keep using this dashboard.',
   wallet: 'Your wallet',
   changeWallet: 'Change wallet',
@@ -374,6 +375,8 @@ export const en = {
     wait: 'Your plans are on hold',
     waitRest:
       'Your account is disabled, so nothing can be charged. The home page says by whom. Dates that pass in the meantime are charged once your account is enabled again.',
+    waitPartnerRest:
+      '{partner} is disabled, so nothing can be charged. Dates that pass in the meantime are charged once {partner} is enabled again.',
     what: 'What is it for?',
     whatHint: 'Shown to your customer on each pay page.',
     often: 'How often?',

@@ -9,6 +9,8 @@ export const es: DashboardTexts<'es'> = {
     '{partner} desactivó su cuenta, así que no se pueden crear solicitudes nuevas para usted. Pregúntele por qué.',
   offByOperator:
     'Desactivamos su cuenta, así que no se pueden crear solicitudes nuevas para usted. Pregunte a {partner} por qué.',
+  offWithPartner:
+    '{partner} está desactivado, así que no se pueden crear solicitudes nuevas para usted. Pregúntele por qué.',
   offRest: 'Los pagos de solicitudes abiertas siguen contando y usted puede seguir usando este panel.',
   wallet: 'Su billetera',
   changeWallet: 'Cambiar de billetera',
@@ -383,6 +385,8 @@ export const es: DashboardTexts<'es'> = {
     wait: 'Sus planes están en espera',
     waitRest:
       'Su cuenta está desactivada, así que no se puede cobrar nada. La página de inicio indica por quién. Las fechas que pasen mientras tanto se cobrarán cuando su cuenta vuelva a estar activa.',
+    waitPartnerRest:
+      '{partner} está desactivado, así que no se puede cobrar nada. Las fechas que pasen mientras tanto se cobrarán cuando {partner} vuelva a estar activo.',
     what: '¿Para qué es?',
     whatHint: 'Se muestra a su cliente en cada página de pago.',
     often: '¿Con qué frecuencia?',

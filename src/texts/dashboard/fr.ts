@@ -9,6 +9,8 @@ export const fr: DashboardTexts<'fr'> = {
     '{partner} a désactivé votre compte : aucune nouvelle demande ne peut être créée pour vous. Demandez-lui pourquoi.',
   offByOperator:
     'Nous avons désactivé votre compte : aucune nouvelle demande ne peut être créée pour vous. Demandez pourquoi à {partner}.',
+  offWithPartner:
+    '{partner} est désactivé : aucune nouvelle demande ne peut être créée pour vous. Demandez-lui pourquoi.',
   offRest:
     'Les paiements des demandes ouvertes comptent encore, et vous pouvez continuer à utiliser ce tableau de bord.',
   wallet: 'Votre portefeuille',
@@ -391,6 +393,8 @@ export const fr: DashboardTexts<'fr'> = {
     wait: 'Vos plans sont suspendus',
     waitRest:
       'Votre compte est désactivé : rien ne peut être demandé. La page d’accueil indique par qui. Les échéances qui passent entre-temps seront demandées dès que votre compte sera réactivé.',
+    waitPartnerRest:
+      '{partner} est désactivé : rien ne peut être demandé. Les échéances qui passent entre-temps seront demandées dès que {partner} sera réactivé.',
     what: 'De quoi s’agit-il ?',
     whatHint: 'Affiché à votre client sur chaque page de paiement.',
     often: 'À quelle fréquence ?',

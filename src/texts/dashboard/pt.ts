@@ -9,6 +9,7 @@ export const pt: DashboardTexts<'pt'> = {
     '{partner} desativou a sua conta, então não é possível criar novas cobranças para você. Pergunte o motivo.',
   offByOperator:
     'Nós desativamos a sua conta, então não é possível criar novas cobranças para você. Pergunte o motivo a {partner}.',
+  offWithPartner: '{partner} está desativado, então não é possível criar novas cobranças para você. Pergunte o motivo.',
   offRest: 'Os pagamentos de cobranças abertas ainda contam, e você pode continuar usando este painel.',
   wallet: 'Sua carteira',
   changeWallet: 'Trocar de carteira',
@@ -386,6 +387,8 @@ export const pt: DashboardTexts<'pt'> = {
     wait: 'Seus planos estão suspensos',
     waitRest:
       'A sua conta está desativada, então nada pode ser cobrado. A página inicial mostra por quem. As datas que passarem nesse meio-tempo serão cobradas assim que a sua conta for reativada.',
+    waitPartnerRest:
+      '{partner} está desativado, então nada pode ser cobrado. As datas que passarem nesse meio-tempo serão cobradas assim que {partner} for reativado.',
     what: 'Para que é?',
     whatHint: 'Aparece para o cliente em cada página de pagamento.',
     often: 'Com que frequência?',
