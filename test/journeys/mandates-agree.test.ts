@@ -55,7 +55,11 @@ test('A customer signs the terms and an allowance without a fee → charged on t
 test('A charge from before the agreement → the page asks to pay it by its link, and says which charges are automatic', async () => {
   const { ctx } = fixtures;
   const plan = await fixtures.plan({ every: 1, period: 'day' });
+  assert.match((await fixtures.open(plan)).html, /First charge/);
   await chargeDue(ctx, never);
+  const before = (await fixtures.open(plan)).html;
+  assert.match(before, /Next charge/);
+  assert.doesNotMatch(before, /First charge/, 'one was made already');
   const payer = await fixtures.payer(500_000_000n);
   assert.deepEqual((await fixtures.agreeByPage(plan, payer)).answer, { status: 200, done: 'agreed' });
   const { html } = await fixtures.open(plan);

@@ -70,7 +70,7 @@ export function agreeCard(view: PlanView, isAgain: boolean): Html {
         facts.merchant_name === null ? null : [t.through, html`<span dir="auto">${facts.partner_name}</span>`],
         [t.what, html`<span dir="auto">${facts.name}</span>`],
         [t.each, amountEvery(words, amount, facts.every, facts.period)],
-        [t.first, utcDayText(words, startOf(facts.next_on ?? facts.first_on))],
+        [view.charges.length === 0 ? t.first : t.next, utcDayText(words, startOf(facts.next_on ?? facts.first_on))],
         [t.until, utcDayText(words, first.endsAt)],
         ...limitFacts(words, {
           ...first,
