@@ -464,6 +464,7 @@ CREATE INDEX mails_readable ON public.mails USING btree (created_at) WHERE (body
 CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id, purpose) WHERE (request_id IS NOT NULL);
 CREATE INDEX mails_sender ON public.mails USING btree (urgent, COALESCE(partner_id, for_partner_id, '00000000-0000-0000-0000-000000000000'::uuid), next_attempt_at) WHERE ((sent_at IS NULL) AND (next_attempt_at < 'infinity'::timestamp with time zone));
 CREATE INDEX mails_sent ON public.mails USING btree (sent_at) WHERE (sent_at IS NOT NULL);
+CREATE INDEX mails_server ON public.mails USING btree (urgent, COALESCE(for_partner_id, partner_id, '00000000-0000-0000-0000-000000000000'::uuid), lower(split_part(recipient, '@'::text, '-1'::integer)), COALESCE(encode(SUBSTRING(sealed FROM 2 FOR get_byte(SUBSTRING(sealed FROM 1 FOR 1), 0)), 'escape'::text), ''::text), next_attempt_at) WHERE ((sent_at IS NULL) AND (next_attempt_at < 'infinity'::timestamp with time zone));
 CREATE INDEX mails_turn ON public.mails USING btree (urgent, COALESCE(partner_id, '00000000-0000-0000-0000-000000000000'::uuid), next_attempt_at) WHERE ((sent_at IS NULL) AND (next_attempt_at < 'infinity'::timestamp with time zone));
 CREATE TRIGGER mails_queued AFTER INSERT ON mails FOR EACH ROW WHEN (new.purpose <> 'ask'::text) EXECUTE FUNCTION tell_queue('mails');
 alter table mails enable row level security, force row level security;

@@ -17,6 +17,15 @@ export const ourselves = nilUuid;
 const senderOf = (sql: Sql) => sql`coalesce(partner_id, for_partner_id, '00000000-0000-0000-0000-000000000000')`;
 
 /**
+ * The sender, the server of the recipient, and the id of the key that encrypted the mail: expressions of the index by
+ * server. The sender is written in another way, which means the same because no mail has both: otherwise the planner
+ * may read the index by time, and sort thousands of mails.
+ */
+const senderByServer = (sql: Sql) => sql`coalesce(for_partner_id, partner_id, '00000000-0000-0000-0000-000000000000')`;
+const serverOf = (sql: Sql) => sql`lower(split_part(recipient, '@', -1))`;
+const keyOf = (sql: Sql) => sql`coalesce(${keyIdIn(sql, sql`sealed`)}, '')`;
+
+/**
  * The wait before the second attempt. Each further wait is twice as long, up to a day. It is longer than sending takes,
  * so nobody else claims a mail in progress.
  */
@@ -29,12 +38,21 @@ const maxAttempts = 12;
  */
 export type Busy = { bySender: ReadonlyMap<string, number>; servers: string[]; senders: string[] };
 
+/** How many of a sender's oldest due mails are read for one that can be sent. */
+const oldestRead = 8;
+/** How many mail servers are then read, twice: from a random name on, and from the first. */
+const serversRead = 100;
+/** How many mails a claim may choose from, because other nodes may claim one of them at the same moment. */
+const choice = 5;
+
 /**
- * Claims a mail by moving its next attempt: a crash in between delays it, but does not lose it. The sender with the
- * fewest mails under way comes first, so one with thousands delays nobody. The statement also sorts by the sender,
- * which is fixed: so the planner reads the index in its order and stops at the first row. Mails whose key this node
- * lacks are left to others. Those of a key that was given up are claimed: they fail, and are given up like others that
- * cannot be sent.
+ * Claims a mail by moving its next attempt: a crash in between delays it, but does not lose it. One that another node
+ * has claimed meanwhile is due later. The sender with the fewest mails under way comes first, so one with thousands
+ * delays nobody. Of a sender, the mail that is due first is claimed. If the first ones are all to busy servers, the
+ * others are found by server, however many wait in front of them. The statement also sorts by the columns that are
+ * fixed: so the planner reads an index in its order and stops at the first row. Mails whose key this node lacks are
+ * left to others. Those of a key that was given up are claimed: they fail, and are given up like others that cannot be
+ * sent.
  *
  * @param keyIds the ids of the secret keys that this node has
  * @param since from when on mails that wait are read
@@ -46,11 +64,9 @@ export async function claimMail(
   keyIds: readonly string[],
   since: Since,
 ): Promise<Claimed | null> {
-  const isReadable = sql`(sealed is null or ${keyIdIn(sql, sql`sealed`)} = any(${keyIds}::text[])
-    or ${keyIdIn(sql, sql`sealed`)} in (select key_id from secret_key_marks where forgotten_at is not null))`;
-  const isFree = sql`lower(split_part(recipient, '@', -1)) <> all(${busy.servers}::text[]) and ${isReadable}`;
   const waits = sql`sent_at is null and next_attempt_at < 'infinity' and urgent = ${urgent}
     ${dueSince(sql, sql`next_attempt_at`, since)}`;
+  const free = (sender: Fragment, max: number) => freeMails(sql, { waits, sender, busy, keyIds, max });
   const [mail] = await sql<Claimed[]>`
     with recursive senders as (
       (select ${senderOf(sql)} as sender, next_attempt_at from mails where ${waits}
@@ -63,10 +79,7 @@ export async function claimMail(
       select s.sender from senders s
         left join unnest(${[...busy.bySender.keys()]}::uuid[], ${[...busy.bySender.values()]}::int[]) as held (sender, count)
           using (sender)
-        cross join lateral (
-          select next_attempt_at from mails
-          where ${waits} and ${senderOf(sql)} = s.sender and next_attempt_at <= now() and ${isFree}
-          order by ${senderOf(sql)}, next_attempt_at limit 1) first
+        cross join lateral (${free(sql`s.sender`, 1)}) first
       where s.next_attempt_at <= now() and s.sender <> all(${busy.senders}::uuid[])
       order by coalesce(held.count, 0), first.next_attempt_at limit 1)
     update mails set attempts = attempts + 1,
@@ -74,12 +87,51 @@ export async function claimMail(
         then now() + least(${firstWaitMs} * interval '1 ms' * 2 ^ attempts, interval '1 day') else 'infinity' end
     where id = (
       select id from mails
-      where ${waits} and ${senderOf(sql)} = (select sender from turn) and next_attempt_at <= now() and ${isFree}
-      order by ${senderOf(sql)}, next_attempt_at limit 1 for update skip locked)
+      where id = any(array(select id from (${free(sql`(select sender from turn)`, choice)}) found))
+        and next_attempt_at <= now()
+      order by next_attempt_at limit 1 for update skip locked)
     returning id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent, ${senderOf(sql)} as sender,
       attempts >= ${maxAttempts} as last`;
   return mail ?? null;
 }
+
+type Wanted = { waits: Fragment; sender: Fragment; busy: Busy; keyIds: readonly string[]; max: number };
+
+/**
+ * A select of a sender's due mails that can be sent now, as `id` and `next_attempt_at`: those among its oldest, and
+ * then the oldest to each server. It reads a bounded number of rows. The random start lets every server have its turn
+ * where more wait than are read.
+ */
+function freeMails(sql: Sql, { waits, sender, busy, keyIds, max }: Wanted): Fragment {
+  const isFree = (server: Fragment, key: Fragment) => sql`
+    ${server} <> all(${busy.servers}::text[]) and (${key} = '' or ${key} = any(${keyIds}::text[])
+      or ${key} in (select key_id from secret_key_marks where forgotten_at is not null))`;
+  const [server, key] = [serverOf(sql), keyOf(sql)];
+  const ofSender = sql`${waits} and ${senderByServer(sql)} = ${sender}`;
+  const inOrder = sql`order by ${senderByServer(sql)}, ${server}, ${key}, next_attempt_at limit 1`;
+  const byServer = (from: string) => sql`
+    (with recursive parties as (
+      (select ${server} as at_server, ${key} as key, id, next_attempt_at, 1 as place from mails
+        where ${ofSender} and ${server} >= ${from} ${inOrder})
+      union all
+      select next.*, p.place + 1 from parties p cross join lateral (
+        select ${server}, ${key}, id, next_attempt_at from mails
+        where ${ofSender} and (${server}, ${key}) > (p.at_server, p.key) ${inOrder}) next
+      where p.place < ${serversRead})
+    select id, next_attempt_at from parties where next_attempt_at <= now() and ${isFree(sql`at_server`, sql`key`)})`;
+  return sql`
+    (select id, next_attempt_at from (
+        select id, next_attempt_at, recipient, sealed from mails
+        where ${waits} and ${senderOf(sql)} = ${sender} and next_attempt_at <= now()
+        order by ${senderOf(sql)}, next_attempt_at limit ${oldestRead}) oldest
+      where ${isFree(server, key)})
+    union all ${byServer(randomName())}
+    union all ${byServer('')}
+    limit ${max}`;
+}
+
+/** Two characters with which the name of a server may begin. */
+const randomName = () => Math.floor(Math.random() * 36 ** 2).toString(36);
 
 /** Marks a mail as sent, and deletes its content unless it is to be kept. */
 export async function updateSent(sql: Sql, id: string, { keepContent }: { keepContent: boolean }): Promise<void> {
