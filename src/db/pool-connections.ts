@@ -23,6 +23,11 @@ export function sendTogether({ connection: { stream } }: pg.PoolClient): void {
 export class PoolConnections {
   /** Whether a pooler gives each transaction another session, so that no statement stays prepared in one. */
   readonly areShared: boolean;
+  /**
+   * Behind such a pooler, a statement that limits how long a transaction waits for a lock; null if waits have the
+   * sessions' own limit.
+   */
+  readonly lockLimit: string | null;
   readonly #pool: pg.Pool;
   readonly #maxPrepared: number;
   readonly #watching: Watching;
@@ -45,6 +50,7 @@ export class PoolConnections {
     }
     const { connections, waits, maxPrepared = Number.POSITIVE_INFINITY, sessionUrl } = options;
     this.areShared = Boolean(sessionUrl);
+    this.lockLimit = sessionUrl && waits.lock ? `set local lock_timeout = ${1000 * waits.lock}` : null;
     this.#maxPrepared = maxPrepared;
     this.#watching = watching;
     this.#pool = new pg.Pool({

@@ -11,8 +11,9 @@ import type { Transaction } from './transaction.ts';
 /**
  * How long statements wait, in seconds: for a free connection of the pool, for a new connection, and for the answer.
  * After that they fail as unreachable. A connection that did not answer is closed, which frees its place in the pool.
- * `lock`: for each lock, as long as for the answer by default. After that they fail with a conflict. Behind a pooler it
- * has no effect, because all share the sessions.
+ * `lock`: for each lock, as long as for the answer by default. After that they fail with a conflict. Behind a pooler each
+ * transaction sets this limit for itself, and each statement outside of one gets a transaction, because all share the
+ * sessions.
  */
 export type Waits = { queue: number; connect: number; answer: number; lock?: number };
 

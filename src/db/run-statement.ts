@@ -2,7 +2,7 @@ import { isBroken } from './connection-errors.ts';
 import type { Opening } from './pool.ts';
 import { type PoolConnections, sendTogether } from './pool-connections.ts';
 import { isPreparedOn } from './query.ts';
-import { runTransaction } from './run-transaction.ts';
+import { runLimited, runTransaction } from './run-transaction.ts';
 import {
   preparedAnew,
   type Row,
@@ -21,8 +21,10 @@ const unsent = tagOf(() => Promise.reject(new Error('a statement that was only t
 /** Runs a statement outside of any transaction. If its plan is stale, it is planned and sent again. */
 export async function runStatement(connections: PoolConnections, statement: Sendable): Promise<Rows<Row[]>> {
   const { client } = await connections.acquire();
+  const { lockLimit } = connections;
   let broken: Error | undefined;
   try {
+    if (lockLimit) return await runLimited(connections, client, statement, lockLimit);
     return await connections.send(client, statement).catch((error) => {
       if (!isStale(error)) throw error;
       return connections.send(client, preparedAnew(statement));

@@ -1,9 +1,32 @@
+import type { PoolClient } from 'pg';
 import { isReadOnly, lostError } from './connection-errors.ts';
 import type { Opening } from './pool.ts';
 import { type Acquired, type PoolConnections, sendTogether } from './pool-connections.ts';
+import type { Row, Rows, Sendable } from './sql.ts';
 import { openTransaction, type Transaction } from './transaction.ts';
 
 type Work<T> = (tx: Transaction) => Promise<T>;
+
+/**
+ * Runs a single statement in a transaction that limits its waits for locks, as one message.
+ *
+ * @param limit the statement that sets the limit
+ */
+export async function runLimited(
+  connections: PoolConnections,
+  client: PoolClient,
+  statement: Sendable,
+  limit: string,
+): Promise<Rows<Row[]>> {
+  sendTogether(client);
+  const [begun, answer, ended] = await Promise.allSettled([
+    connections.send(client, { text: `begin; ${limit}`, values: [] }),
+    connections.send(client, statement),
+    connections.send(client, { text: 'commit', values: [] }),
+  ]);
+  for (const part of [begun, answer, ended]) if (part.status === 'rejected') throw part.reason;
+  return (answer as PromiseFulfilledResult<Rows<Row[]>>).value;
+}
 
 /** Runs work in a transaction over an acquired connection, and releases the connection. See `Pool.begin`. */
 export async function runTransaction<T>(
@@ -13,6 +36,7 @@ export async function runTransaction<T>(
   opening?: Opening,
 ): Promise<T> {
   const begin = connections.areShared ? 'begin isolation level read committed, read write' : 'begin';
+  const beginAnew = [begin, opening?.clear, connections.lockLimit].filter(Boolean).join('; ');
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {}); // the race below reports it
   let broken: Error | undefined;
@@ -29,7 +53,7 @@ export async function runTransaction<T>(
       sendTogether(client);
       sendText(begin).catch(lose);
     } else {
-      await sendText(opening ? `${begin}; ${opening.clear}` : begin).catch((error) => {
+      await sendText(beginAnew).catch((error) => {
         lose(error);
         throw error;
       });

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { doctorCommands } from '../../src/cli/doctor.ts';
 import { listenForChanges } from '../../src/db/changes.ts';
-import { connect, type Database } from '../../src/db/connection.ts';
+import { connect, type Database, sqlState, usualWaits } from '../../src/db/connection.ts';
 import { accessOf, ensureLogins } from '../../src/db/logins.ts';
 import { checkSessions, refuseSharedOwner, sharedSessions, sharesSessions } from '../../src/db/pooler.ts';
 import { loginDefaults } from '../../src/db/session-settings.ts';
 import { isWritable } from '../../src/db/writable.ts';
 import { buildMetricsServer } from '../../src/http/health.ts';
+import { joinService } from '../../src/service.ts';
 import { send } from '../support/api/client.ts';
 import { testConfig, testContext } from '../support/app.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { openOne, type TestDatabase, testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, secretsText, testSecrets } from '../support/fixtures.ts';
 import { type Pooler, startPooler } from '../support/net/pgbouncer.ts';
 import { dataFolder, endAll, runService, startService } from '../support/service.ts';
@@ -142,6 +143,57 @@ describe('behind pgbouncer in transaction mode', () => {
       where r.rolname = ${new URL(database.access.scoped).username}`;
     assert.ok(setconfig.includes('TimeZone=UTC') && setconfig.includes('default_transaction_read_only=off'));
     await db.close();
+  });
+
+  test('waits for locks have a limit › statements and transactions give up in time, and it stays in no session', async () => {
+    const access = accessOf(pooler.url, testSecrets, database.url);
+    const impatient = connect(access, { service: 2, scoped: 2 }, { ...usualWaits, lock: 0.2 });
+    const { test: scope } = await makePartner(impatient);
+    const merchant = await makeMerchant(impatient, scope);
+    const holder = openOne(database.url);
+    await holder.unsafe('begin; lock table rates in access exclusive mode; lock table merchants');
+    const conflicts = (work: PromiseLike<unknown>) =>
+      assert.rejects(
+        async () => work,
+        (error) => sqlState(error) === '55P03',
+      );
+    await conflicts(impatient.sql`select count(*) from rates`);
+    await conflicts(impatient.transaction((tx) => tx`select count(*) from rates`));
+    await conflicts(impatient.scoped(scope, (tx) => tx`select count(*) from merchants`));
+    await conflicts(impatient.read(scope, (sql) => sql`select count(*) from merchants`));
+    await holder.unsafe('rollback');
+    await holder.end();
+    await impatient.sql`update merchants set business_name = 'Ada' where id = ${merchant.id}`;
+    await assert.rejects(async () => impatient.sql`update merchants set business_name = 'Bea' where 1 / ${0}::int = 1`);
+    const patient = connect(access, { service: 4, scoped: 1 });
+    const seen = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const { sql } = index % 2 ? impatient : patient;
+        const [row] = await sql`
+          select ${index}::int as echo, current_setting('lock_timeout') as lock, business_name as name from merchants
+          where id = ${merchant.id}`;
+        return { ...row };
+      }),
+    );
+    const expected = seen.map((_, echo) => ({ echo, lock: echo % 2 ? '200ms' : '0', name: 'Ada' }));
+    assert.deepEqual(seen, expected);
+    for (const db of [impatient, patient]) await db.close();
+  });
+
+  test('a command whose waits for locks have a limit → gives up on a locked table in time', async () => {
+    const settings = {
+      databaseUrl: pooler.url,
+      databaseOwnerUrl: database.url,
+      databasePoolMode: 'transaction' as const,
+    };
+    const service = await joinService({ ...testConfig(), ...settings }, 0.2);
+    const holder = openOne(database.url);
+    await holder.unsafe('begin; lock table rates in access exclusive mode');
+    const found = await doctorCommands[0]?.run(service.ctx, { words: [], options: {} });
+    assert.match(JSON.stringify(found), /a session holds a table locked that it needs/);
+    await holder.unsafe('rollback');
+    await holder.end();
+    await service.close();
   });
 
   test('a change → listeners receive it, over a connection to the server itself', async () => {
