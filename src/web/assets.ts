@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import type { FastifyInstance } from 'fastify';
 import { type Encoded, encode, encodingFor } from '../lib/text/encodings.ts';
 import { buildTargets } from './browsers.ts';
@@ -35,10 +35,20 @@ export function islandPath(name: IslandName): string {
   return `/assets/${name}-${version}.js`;
 }
 
+/**
+ * Addresses of the files that an island's script imports. A page names them, so that browsers request all at once, and
+ * not only after they have read the script. None until the islands are bundled, which the first request for one begins.
+ */
+export function islandParts(name: IslandName): readonly string[] {
+  return partsOf.get(basename(islandPath(name))) ?? [];
+}
+
 /** The script that includes WalletConnect's large library. It is bundled at the first request, because few need it. */
 export const walletConnectPath = `/assets/wallet-connect-${version}.js`;
 
 type Bundle = Promise<Map<string, Encoded>>;
+/** The files that an island's script imports, directly or through others; none before the islands are bundled. */
+const partsOf = new Map<string, string[]>();
 let bundled: Bundle | undefined;
 let walletConnect: Bundle | undefined;
 
@@ -52,7 +62,7 @@ function bundleIslands(): Bundle {
 }
 
 async function bundle(files: string[]): Bundle {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: files.map((file) => join(folder, file)),
     outdir: '/assets',
     entryNames: `[name]-${version}`,
@@ -64,12 +74,26 @@ async function bundle(files: string[]): Bundle {
     minify: true,
     define: { global: 'globalThis' },
     write: false,
+    metafile: true,
     logLevel: 'silent',
   });
   const encoded = outputFiles.map(async ({ path, contents }) => {
     return [basename(path), await encode(Buffer.from(contents))] as const;
   });
+  for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
+    if (entryPoint) partsOf.set(basename(path), importedBy(path, metafile));
+  }
   return new Map(await Promise.all(encoded));
+}
+
+/** The addresses of all files that one imports when it is loaded. */
+function importedBy(path: string, { outputs }: Metafile): string[] {
+  const found = new Set([path]);
+  for (const each of found) {
+    for (const { path: next, kind } of outputs[each]?.imports ?? []) if (kind === 'import-statement') found.add(next);
+  }
+  found.delete(path);
+  return [...found].map((each) => `/assets/${basename(each)}`);
 }
 
 /** `GET /assets/:name`: browser code. Browsers cache it for ever, because its name changes with its content. */

@@ -6,7 +6,7 @@ import { type Html, html, raw } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
 import { type Branding, houseName } from '../ui/branding.ts';
 import { chosenLanguage, type Language, languageCookie, languageName, languages, type Words } from '../ui/language.ts';
-import { type IslandName, islandPath } from './assets.ts';
+import { type IslandName, islandParts, islandPath } from './assets.ts';
 import { iconPath } from './icon.ts';
 import { linkWith, readQuery } from './query.ts';
 
@@ -70,6 +70,7 @@ function layout(page: Page, nonce: string, { hasPlayMoney, query }: Surroundings
         ${raw(`<style>${page.frame ? wideStyle : style}</style>`)}
         ${page.branding?.accentStyle && raw(`<style>${page.branding.accentStyle}</style>`)}
         ${island && page.refreshSeconds !== undefined && refreshIfIslandFails(page.refreshSeconds, nonce)}
+        ${island && islandParts(island).map((path) => html`<link rel="modulepreload" nonce="${nonce}" href="${path}">`)}
         ${island && html`<script type="module" nonce="${nonce}" src="${islandPath(island)}"></script>`}
         ${
           page.refreshSeconds !== undefined &&
