@@ -349,14 +349,13 @@ test('A reset while a request is created › waits for the create, and neither f
 });
 
 test('More than 120 forms a minute from one client are refused', async () => {
-  const other = await startApp();
+  const now = new Date(); // a busy machine answers fewer in a minute
+  const other = await startApp({ clock: { now: () => now } });
   try {
     const body = () => new URLSearchParams({ wallet_address: '0x1' });
     const send = () => visit(`${other.url}/dashboard/sign-in/wallet`, { method: 'POST', body: body() });
-    const statuses: number[] = [];
-    for (let i = 0; i < 250 && statuses.at(-1) !== 429; i++) statuses.push((await send()).status);
-    assert.equal(statuses.at(-1), 429);
-    assert.ok(statuses.length > 120, String(statuses.length));
+    for (let i = 0; i < 120; i++) assert.notEqual((await send()).status, 429);
+    assert.equal((await send()).status, 429);
   } finally {
     await other.stop();
   }

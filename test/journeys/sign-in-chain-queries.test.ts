@@ -27,7 +27,8 @@ before(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   const { port } = provider.address() as AddressInfo;
   const chain = { ...idleChain(31337), rpcUrls: [`http://127.0.0.1:${port}`] };
-  app = await startApp({ chains: { test: [chain], live: [] } });
+  const now = new Date(); // limits count by the quarter of an hour, which must not end meanwhile
+  app = await startApp({ chains: { test: [chain], live: [] }, clock: { now: () => now } });
 });
 after(async () => {
   await app?.stop();
