@@ -565,7 +565,7 @@ test('a statement that cannot even be sent, whichever of a transaction → its c
           await begin(scope, (tx) => tx`select 1`).catch(() => {});
           scoped.observer = null;
           const next = begin(scope, (tx) => tx<{ one: number }[]>`select 1 as one`);
-          assert.equal((await within(10_000, 'the next one', next))[0]?.one, 1);
+          assert.equal((await within(settleLimitMs, 'the next one', next))[0]?.one, 1);
         }
       }
     },
