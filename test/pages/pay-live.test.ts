@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { BrowserContext } from 'playwright-core';
 import { getAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
@@ -129,11 +130,16 @@ test('underpaid → the rest is the amount on top, and a manual payment without 
 test('expired while open → no more ways to pay; late money → paid late; far too late → the page says so', async () => {
   const soon = await fixtures.request();
   const late = await fixtures.request();
-  // Both pages are open before: on a busy machine that takes seconds.
-  await fixtures.db.sql`
-    update requests set expires_at = now() + interval '25 seconds' where id = any(${[soon.id, late.id]})`;
-  const [first, second] = await Promise.all([fixtures.open(soon), fixtures.open(late)]);
+  const prepare = (context: BrowserContext) => context.clock.install();
+  const [first, second] = await Promise.all([fixtures.open(soon, { prepare }), fixtures.open(late)]);
+  await Promise.all([first, second].map(({ says }) => says('Waiting for your payment')));
+  const atLast = await first.page.locator('progress').evaluate((bar) => {
+    return Date.now() + (bar as HTMLProgressElement).value - 8_000;
+  });
+  await first.page.clock.pauseAt(atLast);
   await first.page.getByText(/^0:0\d left$/).waitFor();
+  await fixtures.db.sql`update requests set expires_at = now() where id = any(${[soon.id, late.id]})`;
+  await first.page.clock.resume();
   await Promise.all([first.says('This request has expired'), second.says('This request has expired')]);
   assert.equal(await first.page.getByText('How do you want to pay?').count(), 0);
   assert.equal(await first.page.locator('.countdown').count(), 0);
@@ -192,18 +198,18 @@ test('an answer that was asked for before a payment and arrives after it → the
   const request = await fixtures.request();
   const isAsked = Promise.withResolvers<void>();
   const isPaid = Promise.withResolvers<void>();
-  const { page, says, close } = await fixtures.open(request);
+  const { page, says, close } = await fixtures.open(request, {
+    // A busy machine may need longer for the payment than the page waits for an answer.
+    prepare: (context) => context.addInitScript(() => (AbortSignal.timeout = () => new AbortController().signal)),
+  });
   await says('Waiting for your payment');
-  await page.route(
-    '**/state',
-    async (route) => {
-      const response = await route.fetch();
-      isAsked.resolve();
-      await isPaid.promise;
-      await route.fulfill({ response });
-    },
-    { times: 1 },
-  );
+  // While one question is unanswered, the page asks no other.
+  await page.route('**/state', async (route) => {
+    const response = await route.fetch();
+    isAsked.resolve();
+    await isPaid.promise;
+    await route.fulfill({ response });
+  });
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
   await isAsked.promise;
   await fixtures.pay(request);
@@ -211,6 +217,7 @@ test('an answer that was asked for before a payment and arrives after it → the
   const late = page.waitForEvent('requestfinished', (call) => call.url().endsWith('/state'));
   isPaid.resolve();
   await late;
+  await page.unroute('**/state');
   // The page handles answers in the order in which they arrive.
   await page.evaluate(async () => (await fetch(`${location.pathname}/state`)).json());
   assert.match((await statusMessageOf(page).allTextContents()).join(), /1 of 3 confirmations/);
@@ -316,7 +323,7 @@ test('copy buttons copy whole, say so once, and select the text where the clipbo
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), exact);
   await check('manual');
   await page.getByRole('button', { name: 'Copy address' }).click();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), wallet);
+  await page.waitForFunction(async (text) => (await navigator.clipboard.readText()) === text, wallet);
   await page.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error('closed'));
   });
@@ -330,7 +337,9 @@ test('browser code that does not load on a bad connection → the page is loaded
   let isBad = true;
   const { page, loads, close } = await fixtures.open(request, {
     prepare: async (context) => {
+      // The page is loaded again when its time is moved, and not before.
       await context.clock.install();
+      await context.clock.pauseAt(new Date());
       // What the script imports fails, as when a connection breaks off half-way.
       await context.route('**/assets/part-*', (route) => (isBad ? route.abort() : route.continue()));
     },
