@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
 import { scopeOf } from '../../src/auth/scope.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
 import { openBrowser, photograph, sizes, snap } from '../support/browser/browser.ts';
@@ -347,19 +347,18 @@ test('A link to something of the other mode offers the switch, to its partner al
 test('IDs, addresses and links have a button that copies them whole', async () => {
   const { url, paid, long } = fixtures;
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  const copied = async (name: string) => {
+  const copy = async (name: string, whole: string) => {
     await page.getByRole('button', { name: `Copy: ${name}` }).click();
-    await page.getByRole('button', { name: 'Copied' }).last().waitFor();
-    return page.evaluate(() => navigator.clipboard.readText());
+    await page.waitForFunction(async (text) => (await navigator.clipboard.readText()) === text, whole);
   };
   await page.goto(`${url}/portal/requests/${paid.id}?mode=test`);
-  assert.equal(await copied('Request ID'), paid.id);
-  assert.equal(await copied('Pay page'), `http://localhost:3000/pay/${paid.id}`);
+  await copy('Request ID', paid.id);
+  await copy('Pay page', `http://localhost:3000/pay/${paid.id}`);
   await page.goto(`${url}/portal/merchants/${long}?mode=test`);
   await assertAccessible(page);
   await page.goto(`${url}/dashboard/payments/${paid.id}`);
   await assertAccessible(page);
-  assert.equal(await copied('Request ID'), paid.id);
+  await copy('Request ID', paid.id);
 });
 
 test('a button that copies is pressed twice → it says “Copied” for a while, and then its own name again', async () => {
@@ -367,13 +366,19 @@ test('a button that copies is pressed twice → it says “Copied” for a while
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const copied = page.getByRole('button', { name: 'Copied' });
   await page.goto(`${url}/portal/requests/${paid.id}?mode=test`);
+  let done = await holdDone(page);
   await page.getByRole('button', { name: 'Copy: Request ID' }).dblclick();
+  await done.isHeld(2); // one for each press
   await copied.waitFor();
+  await done.release();
   await page.locator('.done').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Copy: Request ID' }).waitFor();
   await page.goto(`${url}/portal/start?mode=test`);
+  done = await holdDone(page);
   await page.getByRole('button', { name: 'Copy', exact: true }).first().dblclick();
+  await done.isHeld(2);
   await copied.waitFor();
+  await done.release();
   await page.locator('.done').waitFor({ state: 'detached' });
   assert.equal(await copied.count(), 0);
 });
@@ -414,6 +419,7 @@ test('a page renews itself: what is as before stays, and a button that says “C
     .first()
     .evaluate((one) => one.setAttribute('data-mark', 'kept'));
   await renewed;
+  await holdDone(page);
   await page.getByRole('button', { name: 'Copy: Request ID' }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   assert.equal(await page.locator('[data-mark="kept"]').count(), 1);
@@ -456,26 +462,28 @@ test('a slow answer to an earlier renewal does not put back what a later renewal
     if (connections === 2) await isFirstAsked.promise;
     await route.fulfill({ contentType: 'text/event-stream', body: 'retry: 10\ndata: 1\n\n' });
   });
-  let renewals = 0;
+  let first: Request | undefined;
   await page.route(address, async (route) => {
-    if (route.request().resourceType() !== 'fetch') return route.continue();
-    const turn = ++renewals;
+    const request = route.request();
+    if (request.resourceType() !== 'fetch') return route.continue();
+    first ??= request;
     const response = await route.fetch();
-    if (turn === 1) {
+    if (request === first) {
       isFirstAsked.resolve();
       await isSecondShown.promise;
     }
-    const body = (await response.text()).replace('data-region="payment">', `$&<p>Renewal ${turn}</p>`);
+    const which = request === first ? 'First' : 'Later';
+    const body = (await response.text()).replace('data-region="payment">', `$&<p>${which} renewal</p>`);
     await route.fulfill({ response, body });
   });
   await page.goto(address);
-  await page.getByText('Renewal 2').waitFor();
-  const late = page.waitForEvent('requestfinished', (call) => call.url() === address);
+  await page.getByText('Later renewal').waitFor();
+  const late = page.waitForEvent('requestfinished', (call) => call === first);
   isSecondShown.resolve();
   await late;
   await page.evaluate(async (path) => (await fetch(path)).text(), `${url}/healthz`);
-  assert.equal(await page.getByText('Renewal 1').count(), 0);
-  assert.equal(await page.getByText('Renewal 2').count(), 1);
+  assert.equal(await page.getByText('First renewal').count(), 0);
+  assert.equal(await page.getByText('Later renewal').count(), 1);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
