@@ -283,7 +283,7 @@ test('no coin, no budget, or too little to pay → the ordinary ways stay, and n
   await close();
 });
 
-test('the budget is spent while the wallet is asked → the page says so, and the customer can pay with a fee', async () => {
+test('the budget is spent while the wallet is asked, and the page has heard of it → it says so, and the customer can pay with a fee', async () => {
   const { db, scope, node } = fixtures;
   const request = await fixtures.request();
   const violet = await wallet();
@@ -293,11 +293,16 @@ test('the budget is spent while the wallet is asked → the page says so, and th
       insert into relay_spending (partner_id, test_mode, chain_id, day, wei)
       values (${scope.partnerId}, true, ${node.chain.chainId}, (now() at time zone 'utc')::date, 10 ^ 30)
       on conflict (partner_id, test_mode, chain_id, day) do update set wei = 10 ^ 30`;
+    const heard = page.waitForEvent('requestfinished', (call) => call.url().endsWith('/state'));
+    await page.evaluate(() => dispatchEvent(new Event('online')));
+    await heard;
   };
   const { page, close } = await fixtures.open(request, { wallets: [violet] });
   await choice(page).waitFor();
   await press(page);
   await told(page, 'We cannot send the payment without a network fee right now. No money was moved');
+  await choice(page).waitFor({ state: 'detached' }); // a new version of the section has come, and says it, too
+  await told(page, 'No money was moved');
   assert.equal(await statusMessageOf(page).getByText('Waiting for your payment').count(), 1);
   await db.sql`delete from relay_spending where partner_id = ${scope.partnerId}`;
   await close();

@@ -1,9 +1,9 @@
-import { announceIn } from './announce.ts';
 import { OptionChoice } from './choose-option.ts';
 import { ensureNetwork } from './ensure-network.ts';
 import { type LazyOffer, LazyWallet } from './lazy-wallet.ts';
 import { methodsIn, type Orders, ordersOf, type PayOption } from './order.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
+import { SectionNotice } from './section-notice.ts';
 import { checkBalance, sendPayment } from './send-payment.ts';
 import { fetchSignable, handIn, type Signable, signPayment } from './sign-payment.ts';
 import { fillText, type IslandTexts } from './texts.ts';
@@ -52,6 +52,7 @@ export class PaymentMethods {
   /** By run: its wallet still asks for what is not due. The newest shows; an earlier wallet may answer after it. */
   readonly #warnings = new Map<number, string>();
   #kind = '';
+  readonly #notice = new SectionNotice(() => this.#place('.told'));
   /** Whether to pay by a signature alone, as the person chose; null: only if the wallet has no coin for fees. */
   #feeless: boolean | null = null;
   /** Whether the payment in progress is only signed. */
@@ -83,6 +84,7 @@ export class PaymentMethods {
     const { payWith, payRest } = this.#page.texts;
     this.#choice.show(section);
     this.#showFeeless(section);
+    this.#notice.showAgain();
     const lazy = section.querySelector<HTMLElement>('.late');
     if (lazy) lazy.hidden = false;
     const place = this.#place('.wallets');
@@ -101,6 +103,7 @@ export class PaymentMethods {
   /** Handles a new state of the payment: the server has seen what was sent, or something else is due, or nothing is. */
   hear(kind: string): void {
     if (this.#step === 'sent' && kind !== this.#kind) this.#end();
+    if (kind !== this.#kind && !this.busy) this.#notice.forget();
     this.#kind = kind;
     const due = this.#asked && this.#dueOf(this.#asked);
     if (due && due.micro !== this.#asked?.micro) this.#withdraw('declineChanged');
@@ -149,7 +152,7 @@ export class PaymentMethods {
       if (isOver() || !option) return;
       const { chain, symbol: token } = option;
       const known = { wallet: wallet.info.name, network: chain.name, token, coin: chain.coin };
-      announceIn(this.#place('.told'), fillText(this.#page.texts[text], { ...known, ...values }), isFault);
+      this.#notice.show(fillText(this.#page.texts[text], { ...known, ...values }), isFault);
     };
     this.#step = 'connecting';
     this.#running = wallet;
@@ -278,7 +281,7 @@ export class PaymentMethods {
 
   /** A code waits to be scanned. Another wallet can be chosen instead. */
   #codeShown(): void {
-    announceIn(this.#place('.told'), '');
+    this.#notice.show('');
     const section = this.#section();
     if (section) markBusy(section, null);
     const phone = section?.querySelector<HTMLDetailsElement>('.phone');
@@ -288,7 +291,7 @@ export class PaymentMethods {
   #end(): void {
     if (!this.busy) return;
     this.#run++;
-    announceIn(this.#place('.told'), '');
+    this.#notice.show('');
     this.#free();
   }
 
