@@ -43,7 +43,11 @@ async function signInByMail(page: Page, email: string): Promise<Page> {
   return tab;
 }
 
-const keptIn = (page: Page) => page.evaluate(() => [localStorage.length, sessionStorage.length]);
+/** How much is kept once the page’s scripts have run: its texts are there before. */
+async function keptIn(page: Page): Promise<number[]> {
+  await page.waitForLoadState();
+  return page.evaluate(() => [localStorage.length, sessionStorage.length]);
+}
 const notice = 'What you typed is back, but not saved yet.';
 
 test('A form that is sent after the session has ended → signing in leads to it, filled in again, once', async () => {
@@ -68,8 +72,8 @@ test('A form that is sent after the session has ended → signing in leads to it
   assert.deepEqual(await keptIn(tab), [0, 0]);
   await tab.getByRole('button', { name: 'Save' }).first().click();
   await tab.getByText('Saved.').waitFor();
-  assert.equal(await tab.getByText(notice).isVisible(), false);
   assert.deepEqual(await keptIn(tab), [0, 0], 'a form that was answered leaves nothing');
+  assert.equal(await tab.getByText(notice).isVisible(), false);
   await context.close();
 });
 

@@ -35,7 +35,11 @@ async function openAt(plan: { id: string }, wallets: PageWallet[], size: keyof t
   return page;
 }
 
-const see = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
+/** Waits until a text appears on the page, and its scripts have run: until then, buttons work as without script. */
+async function see(page: Page, text: string | RegExp): Promise<void> {
+  await page.getByText(text).first().waitFor();
+  await page.waitForLoadState();
+}
 
 test('On a phone: the terms, two signatures, what was agreed, a charge with its receipt, and the stop', async () => {
   const plan = await fixtures.plan();

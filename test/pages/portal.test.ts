@@ -94,7 +94,9 @@ async function look(page: Page, name: string): Promise<void> {
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 const see = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
-const copied = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
+/** Resolves when something like this was copied. */
+const isCopied = (page: Page, like: RegExp) =>
+  page.waitForFunction(async (source) => new RegExp(source).test(await navigator.clipboard.readText()), like.source);
 
 test('a new partner begins: a key made and copied, a webhook set, a test event that arrives on the page by itself', async () => {
   const { page, go } = await openPage();
@@ -104,7 +106,7 @@ test('a new partner begins: a key made and copied, a webhook set, a test event t
   await press(page, 'Create test key');
   await see(page, 'Your new key');
   await press(page, 'Copy key');
-  assert.match(await copied(page), /^qt_test_\w{38}$/);
+  await isCopied(page, /^qt_test_\w{38}$/);
   await look(page, 'start-key');
 
   await go('/portal/webhooks');
@@ -113,7 +115,7 @@ test('a new partner begins: a key made and copied, a webhook set, a test event t
   await page.getByLabel('URL').fill(receiver.url);
   await press(page, 'Save');
   await press(page, 'Copy secret');
-  assert.match(await copied(page), /^whsec_/);
+  await isCopied(page, /^whsec_/);
   await look(page, 'webhooks-secret');
   await press(page, 'Pay a test request');
   await see(page, 'The payment was sent');
@@ -151,7 +153,7 @@ test('merchants › made, invited, disabled and recovered by pressing', async ()
   await press(page, 'Create merchant');
   await see(page, 'The merchant was created');
   await press(page, 'Copy link');
-  assert.match(await copied(page), /\/onboard\/[\w-]{64}$/);
+  await isCopied(page, /\/onboard\/[\w-]{64}$/);
   await look(page, 'merchants-invited');
 
   const { id } = await createShell(ctx, theService, scope, { display_currency: 'EUR', business_name: 'Corner Books' });
@@ -233,7 +235,7 @@ test('the pages Keys, Settings, Team and Audit log work in the browser', async (
   await page.getByLabel('E-mail').fill('grace@example.com');
   await press(page, 'Send invitation');
   await see(page, 'The invitation was sent');
-  assert.equal(new URL(page.url()).searchParams.has('done'), false);
+  await page.waitForURL((address) => !address.searchParams.has('done'));
   await page.reload();
   assert.equal(await page.getByText('The invitation was sent').count(), 0, 'a reload says nothing again');
   await page.getByText('Remove', { exact: true }).first().click();

@@ -23,8 +23,11 @@ export async function openWith(
 
 /** Presses a button by its text. */
 export const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click();
-/** Waits until a text appears on the page. */
-export const see = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
+/** Waits until a text appears on the page, and its scripts have run: they fold parts, and keep what is typed from then on. */
+export async function see(page: Page, text: string | RegExp): Promise<void> {
+  await page.getByText(text).first().waitFor();
+  await page.waitForLoadState();
+}
 
 /** Asserts no sideways overflow and an accessible page, and takes a screenshot. */
 export async function look(page: Page, name: string): Promise<void> {
