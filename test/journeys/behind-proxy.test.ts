@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { pino } from 'pino';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
+import { trailFields } from '../../src/lib/trail.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { assertRefused, send } from '../support/api/client.ts';
@@ -10,15 +12,21 @@ import { startApp, testConfig } from '../support/app.ts';
 import { makeKey, makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
 import { visit } from '../support/people/forms.ts';
 import { startVisitor } from '../support/people/visitor.ts';
+import { until } from '../support/until.ts';
 
 /** Two services: the first trusts the tests as its proxy, the second does not. */
 let trusting: Awaited<ReturnType<typeof startApp>>;
 let wary: typeof trusting;
+/** What each of them logged. */
+const logged = { trusting: [] as string[], wary: [] as string[] };
 
 before(async () => {
   const clock = { now: () => new Date('2030-01-01T00:00:00Z') }; // all attempts fall into one window
-  trusting = await startApp({ clock, config: testConfig({ trustProxy: ['127.0.0.0/8', '10.0.0.0/8'] }) });
-  wary = await startApp({ clock });
+  const logTo = (lines: string[]) =>
+    pino({ level: 'debug', mixin: trailFields }, { write: (line: string) => void lines.push(line) });
+  const config = testConfig({ trustProxy: ['127.0.0.0/8', '10.0.0.0/8'] });
+  trusting = await startApp({ clock, config, log: logTo(logged.trusting) });
+  wary = await startApp({ clock, log: logTo(logged.wary) });
 });
 after(async () => {
   await trusting?.stop();
@@ -132,4 +140,19 @@ test('Behind a trusted proxy › X-Forwarded-Host and -Proto change neither whos
   assert.equal(created.status, 201, created.text);
   assert.ok(created.json.pay_page_url.startsWith(`${ctx.config.payUrl}/`), created.json.pay_page_url);
   assert.doesNotMatch(JSON.stringify(created), /gopher/);
+});
+
+test('The id and the trace that come with a call › are logged from a trusted proxy, and from nobody else', async () => {
+  const traceId = '4b'.repeat(16);
+  const sent = { 'x-request-id': 'edge-7f3a', traceparent: `00-${traceId}-${'0f'.repeat(8)}-01` };
+  for (const [app, lines, isTrusted] of [
+    [trusting, logged.trusting, true],
+    [wary, logged.wary, false],
+  ] as const) {
+    const { headers } = await send(app.url, 'GET', '/healthz', { headers: sent });
+    const id = String(headers['x-request-id']);
+    const answered = () => lines.find((line) => line.includes(id) && line.includes('a call was answered')) ?? '';
+    await until(() => answered() !== '', 'the call to be logged');
+    assert.deepEqual([answered().includes('edge-7f3a'), answered().includes(traceId)], [isTrusted, isTrusted]);
+  }
 });
