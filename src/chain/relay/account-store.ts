@@ -114,9 +114,9 @@ export async function insertAccount(
 }
 
 /**
- * Stores what a chain reports about an account. The next nonce only rises, and is never below the lowest count, if every
- * endpoint has answered. How many calls may be under way depends on the highest count: an endpoint that is away or
- * stands still must not stop the calls after those that were mined since.
+ * Stores what a chain reports about an account. The next nonce only rises, and is never below the lowest count, if
+ * every endpoint has answered. How many calls may be under way depends on the highest count: an endpoint that is away
+ * or stands still must not stop the calls after those that were mined since.
  *
  * @param balanceWei null if it was not requested
  */

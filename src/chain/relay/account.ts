@@ -37,8 +37,8 @@ async function queryAll<T>(
 }
 
 /**
- * Asks every endpoint how many transactions of an account are mined, and then those that answer what gas costs. The head
- * that comes with it is at least as new as the counts.
+ * Asks every endpoint how many transactions of an account are mined, and then those that answer what gas costs. The
+ * head that comes with it is at least as new as the counts.
  *
  * @throws RpcError when none answers
  */

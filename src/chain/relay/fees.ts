@@ -23,8 +23,8 @@ export const priorityFee = (recent: readonly bigint[], advised: readonly bigint[
 
 /**
  * What a chain charges, as its endpoints report it. One that claims more than may be offered is contradicted by another
- * one, so that it does not stop everything; only if all do, nothing is sent. Of the others the middle one counts, or the
- * higher one of two: an offer that is too high costs no more than the chain charges, and one that is too low waits.
+ * one, so that it does not stop everything; only if all do, nothing is sent. Of the others the middle one counts, or
+ * the higher one of two: an offer that is too high costs no more than the chain charges, and one that is too low waits.
  *
  * @param reported at least one
  */
