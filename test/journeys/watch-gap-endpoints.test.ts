@@ -150,7 +150,7 @@ test('an endpoint has no such old logs → the other one’s are searched alone'
   }
 });
 
-test('no endpoint has such old logs → they are left alone for a minute, and the search goes on when one has', async () => {
+test('no endpoint has such old logs → they are left alone for a while, and the search goes on when one has', async () => {
   const txHash = await payUnread(6_400_000n);
   const reader = await leads('with', urls(2));
   for (const { fake } of providers) fake.lie = refusesLogs;

@@ -1,4 +1,3 @@
-import { minuteMs } from '../../lib/durations.ts';
 import { type Rpc, RpcError } from '../rpc.ts';
 import { largestRange, nextRange, paidBy } from './blocks.ts';
 import { contentOf, type Range } from './comparison.ts';
@@ -12,7 +11,7 @@ import { countUntried, type Gap, noteTokens, selectGap, shortenGap } from './tok
 const maxWaiting = 200;
 const passMs = 5_000;
 /** How long to wait if too few endpoints have the logs. */
-const restMs = minuteMs;
+const restMs = 10_000;
 
 /** Notes which tokens this leader reads, and in which mode, before it reads; tells the operator what has changed. */
 export async function noteTokensRead({ db, log, chain, testMode, lease }: Reader): Promise<void> {
