@@ -8,6 +8,7 @@ import { listAlarms } from '../../src/db/alarms.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
+import { until } from '../support/until.ts';
 
 let fixtures: WatchFixtures;
 type Provider = Awaited<ReturnType<typeof fakeProvider>>;
@@ -71,10 +72,12 @@ const hostOf = ({ url }: Provider) => new URL(url).host;
 /** Searches until the gap is closed, or the endpoints are left alone for a while. */
 async function search(reader: Reader): Promise<void> {
   reader.gaps.restUntilMs = 0;
-  while (reader.gaps.isPossible && reader.gaps.restUntilMs === 0) {
+  await until(async () => {
+    if (!reader.cursor) await poll(reader); // an endpoint was slow
     await searchGaps(reader);
     await readUnread(reader);
-  }
+    return !reader.gaps.isPossible || reader.gaps.restUntilMs > 0;
+  }, 'the search ends');
 }
 
 for (const count of [2, 3])
