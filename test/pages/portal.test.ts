@@ -185,6 +185,30 @@ test('merchants › made, invited, disabled and recovered by pressing', async ()
   assert.ok(step.x + step.width <= shape.x, 'from right to left, a step stands beside its shape');
 });
 
+const hasAccent = (colour: string) =>
+  document.querySelector<HTMLInputElement>('input[name="accent"]')?.value === colour;
+
+test('a colour and a logo that are chosen before the scripts have loaded → shown once they have', async () => {
+  const { page } = await openPage();
+  const isLoading = Promise.withResolvers<void>();
+  await page.route('**/assets/*.js', async (route) => {
+    await isLoading.promise;
+    await route.continue();
+  });
+  await page.goto(`${url}/portal/settings`, { waitUntil: 'commit' });
+  await page.getByLabel('Pick a colour').fill('#aa3300');
+  await page.getByLabel('Logo', { exact: true }).setInputFiles({
+    name: 'logo.png',
+    mimeType: 'image/png',
+    buffer: png(80, 40, [10, 120, 90]),
+  });
+  isLoading.resolve();
+  await page.waitForFunction(hasAccent, '#aa3300');
+  await page.getByAltText('Preview of the chosen logo').waitFor();
+  await page.unrouteAll();
+  await page.context().close();
+});
+
 test('the pages Keys, Settings, Team and Audit log work in the browser', async () => {
   const { page, go, email } = await openPage();
   await go('/portal/keys');
@@ -202,7 +226,7 @@ test('the pages Keys, Settings, Team and Audit log work in the browser', async (
   await go('/portal/settings');
   await look(page, 'settings');
   await page.getByLabel('Pick a colour').fill('#aa3300');
-  assert.equal(await page.getByLabel('Accent colour').inputValue(), '#aa3300', 'the text follows the picker');
+  await page.waitForFunction(hasAccent, '#aa3300'); // the text follows the picker
   await page.getByLabel('Accent colour').fill('');
   await page.getByLabel('Logo', { exact: true }).setInputFiles({
     name: 'logo.png',

@@ -1,11 +1,13 @@
-/** Shows the chosen accent and logo of pages before they are saved. */
+/** Shows the chosen accent and logo of pages before they are saved, also if they were chosen before this has loaded. */
 import { parseHex } from '../../lib/text/color.ts';
 
 for (const picker of document.querySelectorAll<HTMLInputElement>('input[data-picks]')) {
   const text = document.querySelector<HTMLInputElement>(`input[name="${picker.dataset.picks}"]`);
-  picker.addEventListener('input', () => {
+  const follow = () => {
     if (text) text.value = picker.value;
-  });
+  };
+  if (picker.value !== picker.defaultValue && text?.value === text?.defaultValue) follow();
+  picker.addEventListener('input', follow);
   text?.addEventListener('input', () => {
     // For a text that is no colour, the picker shows its first colour again. The text is what counts.
     picker.value = parseHex(text.value.trim()) ?? picker.defaultValue;
@@ -14,7 +16,7 @@ for (const picker of document.querySelectorAll<HTMLInputElement>('input[data-pic
 
 for (const input of document.querySelectorAll<HTMLInputElement>('input[data-previews]')) {
   const picture = document.getElementById(input.dataset.previews ?? '');
-  input.addEventListener('change', () => {
+  const show = () => {
     if (!(picture instanceof HTMLImageElement) || !picture.parentElement) return;
     const place = picture.parentElement;
     place.hidden = true;
@@ -27,5 +29,7 @@ for (const input of document.querySelectorAll<HTMLInputElement>('input[data-prev
       place.hidden = false;
     });
     reader.readAsDataURL(file);
-  });
+  };
+  if (input.files?.length) show();
+  input.addEventListener('change', show);
 }
