@@ -398,6 +398,10 @@ test('The merchant now uses another wallet, or the time is over → ended by the
   assert.ok((await mails()).includes('Test: Ada’s Bakery asks you to agree again'));
   assert.match((await fixtures.open(plan)).html, /The merchant now uses another wallet/);
   await fixtures.db.sql`update merchants set wallet_address = ${before} where id = ${plan.account_id}`;
+  const merchant = startVisitor(fixtures.origin);
+  merchant.cookies.set('dashboard-session', await sessionOf(fixtures.ctx, fixtures.scope, fixtures.merchant));
+  const { html } = await merchant.open(`/dashboard/plans/${plan.id}`);
+  assert.match(html, /Your customer has to agree again/);
   const late = await agreed();
   await fixtures.db.sql`
     update mandates set starts_at = starts_at - interval '2 years', ends_at = now() where plan_id = ${late.plan.id}`;

@@ -53,7 +53,8 @@ function agreementLine(words: Words, mandate: MandateRow | null): Html {
   const { merchant: t, ended } = mandateTexts(words);
   if (mandate?.state === 'active') return stateLine('paid', t.active, t.activeRest);
   const reason = mandate?.end_reason ? ended[mandate.end_reason] : null;
-  return stateLine('waiting', t.waiting, reason === null ? t.waitingRest : `${reason} ${t.waitingRest}`);
+  if (reason === null) return stateLine('waiting', t.waiting, t.waitingRest);
+  return stateLine('waiting', t.waitingAgain, `${reason} ${t.waitingRest}`);
 }
 
 function mandateFacts({ chains }: Context, words: Words, mandate: MandateRow): [name: string, value: Html | string][] {

@@ -39,6 +39,7 @@ export const ar: MandateTexts<'ar'> = {
   merchant: {
     title: 'الدفع التلقائي',
     waiting: 'لم يوافق عميلك بعد',
+    waitingAgain: 'يجب أن يوافق عميلك من جديد',
     waitingRest: 'حتى ذلك الحين تُطلب كل دفعة برابطها.',
     active: 'وافق عميلك',
     activeRest: 'تُسحب كل دفعة من محفظة العميل في موعدها.',

@@ -44,6 +44,7 @@ export const de: MandateTexts<'de'> = {
   merchant: {
     title: 'Automatische Zahlungen',
     waiting: 'Ihr Kunde hat noch nicht zugestimmt',
+    waitingAgain: 'Ihr Kunde muss erneut zustimmen',
     waitingRest: 'Bis dahin hat jede Zahlung ihren eigenen Link.',
     active: 'Ihr Kunde hat zugestimmt',
     activeRest: 'Jede Zahlung wird an ihrem Termin aus der Wallet abgebucht.',

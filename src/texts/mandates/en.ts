@@ -42,6 +42,7 @@ export const en = {
   merchant: {
     title: 'Automatic charges',
     waiting: 'Your customer has not agreed yet',
+    waitingAgain: 'Your customer has to agree again',
     waitingRest: 'Until then, each charge is requested by link.',
     active: 'Your customer has agreed',
     activeRest: 'Each charge is taken from the customer’s wallet on its date.',

@@ -44,6 +44,7 @@ export const es: MandateTexts<'es'> = {
   merchant: {
     title: 'Cobros automáticos',
     waiting: 'Su cliente aún no ha aceptado',
+    waitingAgain: 'Su cliente debe aceptar de nuevo',
     waitingRest: 'Hasta entonces, cada cobro se pide por enlace.',
     active: 'Su cliente ha aceptado',
     activeRest: 'Cada cobro se toma de la billetera del cliente en su fecha.',

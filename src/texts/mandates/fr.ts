@@ -48,6 +48,7 @@ export const fr: MandateTexts<'fr'> = {
   merchant: {
     title: 'Prélèvements automatiques',
     waiting: 'Votre client n’a pas encore donné son accord',
+    waitingAgain: 'Votre client doit donner à nouveau son accord',
     waitingRest: 'D’ici là, chaque échéance est demandée par lien.',
     active: 'Votre client a donné son accord',
     activeRest: 'Chaque échéance est prélevée à sa date sur le portefeuille du client.',

@@ -40,6 +40,7 @@ export const ja: MandateTexts<'ja'> = {
   merchant: {
     title: '自動支払い',
     waiting: 'お客様はまだ同意していません',
+    waitingAgain: 'お客様の再度の同意が必要です',
     waitingRest: '同意までは、毎回リンクで請求します。',
     active: 'お客様が同意しました',
     activeRest: '毎回、期日にウォレットから支払われます。',

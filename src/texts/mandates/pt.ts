@@ -43,6 +43,7 @@ export const pt: MandateTexts<'pt'> = {
   merchant: {
     title: 'Pagamentos automáticos',
     waiting: 'O cliente ainda não autorizou',
+    waitingAgain: 'O cliente precisa autorizar de novo',
     waitingRest: 'Até lá, cada cobrança é feita por link.',
     active: 'O cliente autorizou',
     activeRest: 'Cada cobrança é debitada da carteira do cliente na data dela.',
