@@ -165,7 +165,7 @@ test('a merchant’s page › what it was paid in 30 days and in all, by currenc
 
 /** The table of what a merchant was paid. */
 async function volumeOf(open: () => Promise<string>): Promise<string> {
-  return /<h2>Payments received<\/h2>(.*?)<\/table>/s.exec(await open())?.[1] ?? assert.fail('no table');
+  return /<h2>Paid requests<\/h2>(.*?)<\/table>/s.exec(await open())?.[1] ?? assert.fail('no table');
 }
 
 test('the list › searches, states, switches, pages and CSV, of one partner and mode', async () => {

@@ -495,7 +495,7 @@ export const ar: PortalTexts<'ar'> = {
   },
   merchants: {
     volume: {
-      title: 'المدفوعات المستلمة',
+      title: 'الطلبات المدفوعة',
       currency: 'العملة',
       recent: 'آخر {count} يومًا',
       all: 'منذ البداية',

@@ -473,7 +473,7 @@ export const de: PortalTexts<'de'> = {
   },
   merchants: {
     volume: {
-      title: 'Eingegangene Zahlungen',
+      title: 'Bezahlte Anforderungen',
       currency: 'Währung',
       recent: 'Letzte {count} Tage',
       all: 'Insgesamt',

@@ -430,7 +430,7 @@ export const en = {
   },
   merchants: {
     volume: {
-      title: 'Payments received',
+      title: 'Paid requests',
       currency: 'Currency',
       recent: 'Last {count} days',
       all: 'All time',

@@ -487,7 +487,7 @@ export const es: PortalTexts<'es'> = {
   },
   merchants: {
     volume: {
-      title: 'Pagos recibidos',
+      title: 'Solicitudes pagadas',
       currency: 'Moneda',
       recent: 'Últimos {count} días',
       all: 'Desde el principio',

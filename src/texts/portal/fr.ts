@@ -494,7 +494,7 @@ export const fr: PortalTexts<'fr'> = {
   },
   merchants: {
     volume: {
-      title: 'Paiements reçus',
+      title: 'Demandes payées',
       currency: 'Devise',
       recent: '{count} derniers jours',
       all: 'Depuis le début',

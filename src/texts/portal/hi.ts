@@ -418,7 +418,7 @@ export const hi: PortalTexts<'hi'> = {
   },
   merchants: {
     volume: {
-      title: 'मिले भुगतान',
+      title: 'भुगतान हो चुके अनुरोध',
       currency: 'मुद्रा',
       recent: 'पिछले {count} दिन',
       all: 'अब तक',

@@ -415,7 +415,7 @@ export const ja: PortalTexts<'ja'> = {
   },
   merchants: {
     volume: {
-      title: '受け取った支払い',
+      title: '支払い済みの請求',
       currency: '通貨',
       recent: '過去 {count} 日間',
       all: '全期間',

@@ -485,7 +485,7 @@ export const pt: PortalTexts<'pt'> = {
   },
   merchants: {
     volume: {
-      title: 'Pagamentos recebidos',
+      title: 'Cobranças pagas',
       currency: 'Moeda',
       recent: 'Últimos {count} dias',
       all: 'Desde o início',
