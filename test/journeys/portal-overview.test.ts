@@ -47,7 +47,8 @@ async function partnerWithMerchant() {
   const merchant = await makeMerchant(app.db, scope);
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
   const overview = async (query = '') => (await owner.open(`/portal${query}`)).html;
-  return { partner, scope, live, merchant, overview };
+  const webhooks = async () => (await owner.open('/portal/webhooks')).html;
+  return { partner, scope, live, merchant, overview, webhooks };
 }
 
 /** Marks a request as created some days ago and verified this many seconds later. */
@@ -107,7 +108,7 @@ test('a new partner › a viewer, who may not create keys, sees who can, and no 
 });
 
 test('is everything fine › one line when it is, and one for each thing that is not', async () => {
-  const { overview, scope, merchant } = await partnerWithMerchant();
+  const { overview, webhooks, scope, merchant } = await partnerWithMerchant();
   await makeRequest(app.db, scope, merchant);
   assert.doesNotMatch(await overview(), /0 events/);
   assert.match(await overview(), /No webhook URL is set[\s\S]*<a href="\/portal\/webhooks">Set a webhook URL</);
@@ -131,8 +132,15 @@ test('is everything fine › one line when it is, and one for each thing that is
   await app.db.sql`update webhook_deliveries set state = 'exhausted' where partner_id = ${scope.partnerId}`;
   assert.match(await overview(), /2 events failed permanently<.*All delivery attempts failed\./s);
   await endpoint({ failures: 3 });
-  assert.match(await overview(), /3 failures in a row\..*2 events failed permanently</s, 'one trouble hides another');
-  await endpoint({ failures: 0 });
+  const usedUp = [await overview(), await webhooks()];
+  for (const html of usedUp) {
+    assert.match(html, /3 failures in a row\..*2 events failed permanently</s, 'one trouble hides another');
+    assert.doesNotMatch(html, /We retry automatically/, 'nothing waits to be retried');
+  }
+  await endpoint({ disabled_at: new Date(), disabled_reason: 'no_success_for_120_hours' });
+  for (const html of [await overview(), await webhooks()])
+    assert.match(html, /Your webhook is disabled<.*2 events failed permanently</s, 'enabling it does not send them');
+  await endpoint({ failures: 0, disabled_at: null, disabled_reason: null });
   await app.db.sql`update webhook_deliveries set state = 'delivered' where partner_id = ${scope.partnerId}`;
 
   await chainRead(31337, 90);

@@ -67,30 +67,41 @@ export function waitingText(words: Words, { waiting }: Pick<DeliveryHealth, 'wai
     : fillCount(words, portalTexts(words).overview.eventsWaiting, waiting, counted(words, waiting));
 }
 
+/** How often the endpoint failed and, while events wait for it, that they are sent again: those used up are not. */
+export function failingText(words: Words, health: Pick<DeliveryHealth, 'failures' | 'waiting'>): string {
+  const { overview } = portalTexts(words);
+  const failures = fillCount(words, overview.failuresInARow, health.failures);
+  return health.waiting === 0
+    ? failures
+    : fill(overview.failingRest, { failures, waiting: waitingText(words, health) });
+}
+
+/** How many events are used up, and what to do about them; empty if none is. */
+function exhaustedLines(words: Words, { exhausted }: DeliveryHealth, link: Line['link']): Line[] {
+  const { overview } = portalTexts(words);
+  if (exhausted === 0) return [];
+  const title = fillCount(words, overview.exhausted, exhausted, counted(words, exhausted));
+  return [{ kind: 'attention', title, rest: overview.exhaustedRest, link }];
+}
+
 function webhookLines(words: Words, health: DeliveryHealth, now: Date): Line[] {
   const { overview } = portalTexts(words);
   const link = { path: '/portal/webhooks', label: overview.toWebhooks };
   const waiting = waitingText(words, health);
+  const exhausted = exhaustedLines(words, health, link);
   if (health.url === null) {
     const toSet = { ...link, label: overview.setUrl };
-    return [
-      { kind: 'attention', title: overview.noUrl, rest: fill(overview.noUrlRest, { waiting }).trim(), link: toSet },
-    ];
+    const rest = fill(overview.noUrlRest, { waiting }).trim();
+    return [{ kind: 'attention', title: overview.noUrl, rest, link: toSet }, ...exhausted];
   }
   if (health.disabled_at) {
     const rest = health.disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent;
-    return [{ kind: 'failed', title: overview.disabled, rest: fill(rest, { waiting }), link }];
+    return [{ kind: 'failed', title: overview.disabled, rest: fill(rest, { waiting }), link }, ...exhausted];
   }
   const lines: Line[] = [];
-  if (health.failures > 0) {
-    const failures = fillCount(words, overview.failuresInARow, health.failures);
-    const rest = fill(overview.failingRest, { failures, waiting });
-    lines.push({ kind: 'attention', title: overview.failing, rest, link });
-  }
-  if (health.exhausted > 0) {
-    const title = fillCount(words, overview.exhausted, health.exhausted, counted(words, health.exhausted));
-    lines.push({ kind: 'attention', title, rest: overview.exhaustedRest, link });
-  }
+  if (health.failures > 0)
+    lines.push({ kind: 'attention', title: overview.failing, rest: failingText(words, health), link });
+  lines.push(...exhausted);
   const waitedMs = health.oldest_waiting_at ? now.getTime() - health.oldest_waiting_at.getTime() : 0;
   if (lines.length > 0 || waitedMs < slowMs) return lines;
   const rest = fillCount(words, overview.waitingRest, health.waiting, {

@@ -29,7 +29,7 @@ import { maxDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.
 import type { DeliveryHealth } from '../../webhooks/health-store.ts';
 import { EndpointRefusal, UrlRefusal } from '../../webhooks/refusal.ts';
 import { portalEventsPath } from '../live.ts';
-import { waitingText } from '../overview/health.ts';
+import { failingText, waitingText } from '../overview/health.ts';
 import { actionIn, type FormRule, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { deliveriesPath, deliveryTable } from './deliveries.ts';
@@ -170,14 +170,6 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
   const success =
     last_success_at === null ? webhooks.noSuccess : html`${webhooks.lastSuccess} ${instant(words, last_success_at)}`;
   const waiting = waitingText(words, health);
-  if (url === null) {
-    return card(stateLine('attention', overview.noUrl, fill(overview.noUrlRest, { waiting }).trim()));
-  }
-  if (disabled_at !== null) {
-    const rest = fill(disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent, { waiting });
-    const enable = form({ action: actionIn(call, `${path}/enable`), submit: webhooks.enable });
-    return card(stateLine('failed', overview.disabled, rest), mayChange && enable);
-  }
   const exhausted =
     health.exhausted > 0 &&
     stateLine(
@@ -187,13 +179,17 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
       }),
       overview.exhaustedRest,
     );
+  if (url === null) {
+    return card(stateLine('attention', overview.noUrl, fill(overview.noUrlRest, { waiting }).trim()), exhausted);
+  }
+  if (disabled_at !== null) {
+    const rest = fill(disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent, { waiting });
+    const enable = form({ action: actionIn(call, `${path}/enable`), submit: webhooks.enable });
+    return card(stateLine('failed', overview.disabled, rest), mayChange && enable, exhausted);
+  }
   if (failures > 0) {
     return card(
-      stateLine(
-        'attention',
-        overview.failing,
-        fill(overview.failingRest, { failures: fillCount(words, overview.failuresInARow, failures), waiting }),
-      ),
+      stateLine('attention', overview.failing, failingText(words, health)),
       html`<p class="quiet">${success}</p>`,
       last_success_at === null && html`<p class="quiet">${webhooks.failingFirst}</p>`,
       exhausted,
