@@ -86,18 +86,36 @@ async function checkRates(ctx: Context): Promise<Finding[]> {
 }
 
 async function checkWebhooks(ctx: Context): Promise<Finding[]> {
-  const rows = await ctx.db.sql`
-    select p.slug, e.test_mode, e.url, e.disabled_reason, e.failures from webhook_endpoints e
-    join partners p on p.id = e.partner_id where e.disabled_at is not null or e.failures > 0 or e.url is null limit 100`;
+  const rows = await ctx.db.sql<EndpointRow[]>`
+    select * from (
+      select p.slug, e.test_mode, e.url, e.disabled_reason, e.failures, exists (
+        select from webhook_deliveries d
+        where d.partner_id = e.partner_id and d.test_mode = e.test_mode and d.state = 'exhausted') as has_exhausted
+      from webhook_endpoints e join partners p on p.id = e.partner_id) endpoints
+    where disabled_reason is not null or failures > 0 or url is null or has_exhausted limit 100`;
   return rows.map((row) => ({
     check: `webhook of ${row.slug}, ${modeOf(row.test_mode)}`,
     state: 'attention',
-    advice: row.disabled_reason
-      ? `Disabled (${row.disabled_reason}); fix the endpoint, then run webhook enable.`
-      : row.url
-        ? `${row.failures} failures in a row; see webhook deliveries.`
-        : 'No URL is set: events wait until you run webhook set.',
+    advice: [endpointAdvice(row), row.has_exhausted ? exhaustedAdvice : ''].filter(Boolean).join(' '),
   }));
+}
+
+type EndpointRow = {
+  slug: string;
+  test_mode: boolean;
+  url: string | null;
+  disabled_reason: string | null;
+  failures: number;
+  has_exhausted: boolean;
+};
+
+const exhaustedAdvice =
+  'All attempts of some events are used up; see webhook deliveries --state exhausted. Run webhook replay once the endpoint works.';
+
+function endpointAdvice({ url, disabled_reason, failures }: EndpointRow): string {
+  if (disabled_reason) return `Disabled (${disabled_reason}); fix the endpoint, then run webhook enable.`;
+  if (!url) return 'No URL is set: events wait until you run webhook set.';
+  return failures > 0 ? `${failures} failures in a row; see webhook deliveries.` : '';
 }
 
 async function checkAlarms(ctx: Context): Promise<Finding[]> {

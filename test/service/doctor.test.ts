@@ -8,7 +8,8 @@ import { after, before, test } from 'node:test';
 import { listLockWaits } from '../../src/db/lock-waits.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { openOne, testDatabase } from '../support/database.ts';
-import { randomAddress, secretsText } from '../support/fixtures.ts';
+import { makeEvents } from '../support/deliveries.ts';
+import { makePartner, randomAddress, secretsText } from '../support/fixtures.ts';
 import { patienceMs } from '../support/patience.ts';
 import { dataFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -84,6 +85,24 @@ test('doctor › the public address does not answer, or answers with an error �
   } finally {
     proxy.close();
   }
+});
+
+test('doctor › an endpoint works again, but attempts of its earlier events are used up → says so', async () => {
+  const { db, url } = database;
+  const { partner, test: scope } = await makePartner(db);
+  const about = async () => {
+    const { findings } = await diagnose({ DATA_DIR: dataFolder(), DATABASE_URL: url });
+    return findings.find(({ check }) => check === `webhook of ${partner.slug}, test`);
+  };
+  await db.sql`
+    insert into webhook_endpoints (partner_id, test_mode, url, secret)
+    values (${partner.id}, true, 'https://shop.example/events', '')`;
+  await makeEvents(db, scope, 1);
+  assert.equal(await about(), undefined);
+  await db.sql`update webhook_deliveries set state = 'exhausted' where partner_id = ${partner.id}`;
+  assert.match((await about())?.advice ?? '', /^All attempts of some events are used up; .* Run webhook replay/);
+  await db.sql`update webhook_endpoints set failures = 3 where partner_id = ${partner.id}`;
+  assert.match((await about())?.advice ?? '', /^3 failures in a row; .* All attempts of some events are used up/);
 });
 
 test('doctor while a session holds a table → names the table and the session, and fails only what needs it', async (t) => {
