@@ -25,9 +25,22 @@ export function statusMessageOf(checkout: Checkout): Html {
   const done = state.kind === 'confirming' && state.needed !== null ? state.seen / state.needed : undefined;
   return html`
     ${stateLine(shape, title, rest, 'strong', done)}
+    ${hidesReversal(checkout) && reversal(words)}
     ${extra(checkout)}
     ${checkout.troubled && !isOver(state) && trouble(checkout.troubled, words)}
   `;
+}
+
+/**
+ * Whether a reorganisation removed the payment of a request whose state says something else. Its customer must know
+ * before they pay again or ask for a new request.
+ */
+const hidesReversal = ({ row, state }: Checkout) =>
+  row.proof_note === 'reorged' && (state.kind === 'part' || state.kind === 'expired');
+
+function reversal(words: Checkout['words']): Html {
+  const { statusMessage } = payTexts(words);
+  return stateLine('attention', statusMessage.reorged, statusMessage.reorgedRest);
 }
 
 /** What is happening, in one line. */

@@ -319,6 +319,26 @@ test('A payment that a reorganisation removed is shown as such, and can be paid 
   assert.match(html, /Send exactly/);
 });
 
+test('a payment that a reorganisation removed › its request has expired, or was partly paid before → the page says so too', async () => {
+  const part = await newRequest();
+  await countTransfer(part.id, BigInt(part.usdc_micro) - 1_500_001n);
+  const expired = await newRequest();
+  await app.db
+    .sql`update requests set status = 'expired', expires_at = now() - interval '1 second' where id = ${expired.id}`;
+  for (const [row, state] of [
+    [part, /1\.500001 USDC is missing/],
+    [expired, /This request has expired/],
+  ] as const) {
+    const before = await pay(row.id);
+    assert.match(before.html, state);
+    assert.doesNotMatch(before.html, /The network reversed the payment/);
+    await app.db.sql`update requests set proof_note = 'reorged' where id = ${row.id}`;
+    const { html } = await pay(row.id);
+    assert.match(html, state);
+    assert.match(html, /The network reversed the payment[\s\S]*Check your wallet before you pay again/);
+  }
+});
+
 test('A paid request shows its receipt with the transaction, and links to the explorer where there is one', async () => {
   const chain = { ...app.ctx.chains.test[0], explorerUrl: 'https://scan.example' } as (typeof app.ctx.chains.test)[0];
   const before = app.ctx.chains.test;
