@@ -107,6 +107,20 @@ test('verified, then reorganised → stays verified, with an alarm until the sam
   }
 });
 
+test('final payments, then reorganised, twice → the alarm names those of both', async () => {
+  const hashes: string[] = [];
+  for (let times = 0; times < 2; times++) {
+    const { txHash } = await fixtures.pay(await fixtures.request());
+    hashes.push(txHash);
+    await fixtures.node.mine(3);
+    await fixtures.turn();
+    await fixtures.node.reorg(4);
+    await fixtures.turn();
+  }
+  const sentence = (await raisedAlarms(fixtures.db.sql)).get('chain-final-reorged:31337') ?? '';
+  for (const txHash of hashes) assert.ok(sentence.includes(txHash), sentence);
+});
+
 /** A contract that moves all it was given to whom its code names: its code stands for a state that has changed. */
 async function placePayer(address: Hex, to: string, usdcMicro: bigint): Promise<void> {
   const token = (fixtures.node.chain.tokens[0]?.address ?? '').slice(2);

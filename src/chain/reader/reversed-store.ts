@@ -1,3 +1,4 @@
+import type { AlarmDetails } from '../../db/alarm-kinds.ts';
 import { clearAlarms, raiseAlarm } from '../../db/alarms.ts';
 import type { Tx } from '../../db/connection.ts';
 
@@ -6,7 +7,7 @@ const maxNamed = { transactions: 20, requests: 100 };
 
 /**
  * Raises alarms about final transfers that a reorganisation has removed: those in blocks after this one. Their rows
- * stay, and so do the requests that they verified.
+ * stay, and so do the requests that they verified. Nothing ends the chain's alarm, so it goes on naming earlier ones.
  */
 export async function raiseReversed(tx: Tx, chainId: number, ancestor: number): Promise<void> {
   const rows = await tx<{ tx_hash: string; request_id: string | null }[]>`
@@ -16,7 +17,11 @@ export async function raiseReversed(tx: Tx, chainId: number, ancestor: number): 
     where t.chain_id = ${chainId} and t.block_number > ${ancestor} and t.final_at is not null
     order by t.block_number desc, t.tx_hash limit ${maxNamed.requests}`;
   if (rows.length === 0) return;
-  const transactions = [...new Set(rows.map((row) => row.tx_hash))].slice(0, maxNamed.transactions);
+  const [raised] = await tx<{ details: AlarmDetails['chain-final-reorged'] }[]>`
+    select details from alarms
+    where kind = 'chain-final-reorged' and subject = ${String(chainId)} and cleared_at is null`;
+  const all = new Set([...rows.map((row) => row.tx_hash), ...(raised?.details.transactions ?? [])]);
+  const transactions = [...all].slice(0, maxNamed.transactions);
   await raiseAlarm(tx, { kind: 'chain-final-reorged', subject: String(chainId), details: { chainId, transactions } });
   for (const requestId of new Set(rows.flatMap((row) => row.request_id ?? []))) {
     await raiseAlarm(tx, { kind: 'verified-reorged', subject: requestId, details: { requestId } });
