@@ -75,11 +75,32 @@ async function recorded({ scope, accountId }: Payee, hashes: string[], transfer 
   await database.db.sql`insert into returns ${insertion(rows)}`;
 }
 
+/** Whose money a transaction moved, and to whom. */
+async function partiesOf(hash: string): Promise<[from: string, to: string]> {
+  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  return [moved?.from_address, moved?.to_address];
+}
+
+/** A payment, and a transaction recorded as its refund: it is final on the chain, and has not been looked up yet. */
+async function knownLate() {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
+  const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
+  const [wallet, payer] = await partiesOf(hash);
+  const txHash = await makeTransfer(database.db.sql, scope, merchant, {
+    ...{ from_address: payer, to_address: wallet, token_address: chain.tokens[0]?.address ?? '', block_number: 80 },
+    ...unmatched('no_match'),
+  });
+  await recorded(to, [hash], [wallet, payer]);
+  return { scope, merchant, hash, txHash };
+}
+
 /** Records a refund that is final on the chain, due after all others. */
 async function genuine(to: Payee): Promise<string> {
   const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
-  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
-  await recorded(to, [hash], [moved?.from_address, moved?.to_address]);
+  const parties = await partiesOf(hash);
+  await recorded(to, [hash], parties);
   await database.db.sql`update returns set next_look_at = now() where return_tx_hash = ${hash}`;
   return hash;
 }
@@ -115,8 +136,8 @@ test('The refunds that one transaction made of many payments are divided once pe
   const { test: scope } = await makePartner(database.db);
   const to = await payee(scope);
   const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 100, value: '200' }]);
-  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
-  await recorded(to, Array(40).fill(hash), [moved?.from_address, moved?.to_address]);
+  const parties = await partiesOf(hash);
+  await recorded(to, Array(40).fill(hash), parties);
   await database.db.sql`update returns set next_look_at = now() + interval '1 day' where return_tx_hash <> ${hash}`;
   const pass = () => sentDuring(database.db, () => followRefunds(ctx));
   const told = (sent: Awaited<ReturnType<typeof pass>>) =>
@@ -148,12 +169,11 @@ test('Money that turns up for another payment revives no cancelled refund, and r
   const merchant = await makeMerchant(database.db, scope);
   const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
   const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '3' }]);
-  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  const parties = await partiesOf(hash);
   const request = await makeRequest(database.db, scope, merchant);
   const [attached = ''] = await store(database.db, chain, to, [{ blockNumber: 80, value: '4', request }], true);
   // The first refund is looked up. The other two were cancelled: one payment is attached to a request, one is free.
-  const transfer = [moved?.from_address, moved?.to_address];
-  await recorded(to, [hash, hash, hash], transfer);
+  await recorded(to, [hash, hash, hash], parties);
   const rows = await database.db.sql`select tx_hash from returns where return_tx_hash = ${hash}`;
   const [first = '', applied = '', free = ''] = rows.map((row) => String(row.tx_hash));
   await database.db.sql`
@@ -180,9 +200,9 @@ test('Money that turns up by a replaced transaction for another payment → what
   const { test: scope } = await makePartner(database.db);
   const to = await payee(scope);
   const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
-  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  const parties = await partiesOf(hash);
   const replacing = `0x${randomBytes(32).toString('hex')}`;
-  await recorded(to, [hash, replacing], [moved?.from_address, moved?.to_address]);
+  await recorded(to, [hash, replacing], parties);
   const [other] = await database.db.sql`
     insert into returns_replaced (partner_id, test_mode, chain_id, tx_hash, ordinal, return_tx_hash, account_id,
       token_address, from_address, to_address, usdc_micro, noted_at)
@@ -205,17 +225,7 @@ test('Money that turns up by a replaced transaction for another payment → what
 });
 
 test('A transaction that nobody knew for days, and that is mined → is recorded again for its payment', async () => {
-  const { test: scope } = await makePartner(database.db);
-  const merchant = await makeMerchant(database.db, scope);
-  const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
-  const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
-  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
-  const [wallet, payer] = [moved?.from_address, moved?.to_address];
-  const txHash = await makeTransfer(database.db.sql, scope, merchant, {
-    ...{ from_address: payer, to_address: wallet, token_address: chain.tokens[0]?.address ?? '', block_number: 80 },
-    ...unmatched('no_match'),
-  });
-  await recorded(to, [hash], [wallet, payer]);
+  const { scope, merchant, hash, txHash } = await knownLate();
   await database.db.sql`
     update returns set tx_hash = ${txHash}, state = 'missing', next_look_at = now() + interval '1 hour'
     where return_tx_hash = ${hash}`;
@@ -228,18 +238,8 @@ test('A transaction that nobody knew for days, and that is mined → is recorded
 });
 
 test('A cancelled refund is started again, and the transaction that nobody knew is mined → it counts, and nothing need be sent again', async () => {
-  const { test: scope } = await makePartner(database.db);
-  const merchant = await makeMerchant(database.db, scope);
-  const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
-  const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
-  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
-  const [wallet, payer] = [moved?.from_address, moved?.to_address];
-  const txHash = await makeTransfer(database.db.sql, scope, merchant, {
-    ...{ from_address: payer, to_address: wallet, token_address: chain.tokens[0]?.address ?? '', block_number: 80 },
-    ...unmatched('no_match'),
-  });
+  const { scope, merchant, hash, txHash } = await knownLate();
   const key = { chainId: chain.chainId, txHash, ordinal: 0 };
-  await recorded(to, [hash], [wallet, payer]);
   await database.db.sql`update returns set tx_hash = ${txHash}, state = 'missing' where return_tx_hash = ${hash}`;
   assert.equal(await cancelRefund(ctx, theService, scope, merchant.id, key), true);
   const final = await database.db.scoped(scope, (tx) => selectTransfer(tx, scope, key));
@@ -277,8 +277,7 @@ test('What one transaction moved belongs to payments in its token, from its wall
   const { test: scope } = await makePartner(database.db);
   const to = await payee(scope);
   const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
-  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
-  const [from, payer] = [moved?.from_address, moved?.to_address];
+  const [from, payer] = await partiesOf(hash);
   await recorded(to, [hash], [from, payer]);
   await database.db.sql`update returns set token_address = ${randomAddress()} where return_tx_hash = ${hash}`;
   await recorded(to, [hash], [randomAddress(), payer]);
@@ -301,9 +300,9 @@ test('A transaction recorded for a payment that was mined after it, and for an e
   const to = await payee(scope);
   const blocks = [90, 95, 80].map((blockNumber) => ({ blockNumber, value: '5' }));
   const [hash = '', later = '', earlier = ''] = await store(database.db, chain, to, blocks);
-  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  const parties = await partiesOf(hash);
   for (const payment of [later, earlier]) {
-    await recorded(to, [hash], [moved?.from_address, moved?.to_address]);
+    await recorded(to, [hash], parties);
     await database.db.sql`
       update returns set tx_hash = ${payment}, noted_at = noted_at - ${payment === later ? 1 : 0} * interval '1 minute'
       where return_tx_hash = ${hash} and tx_hash <> ${later}`;
