@@ -4,6 +4,7 @@ import { confirmTransfer } from '../../src/chain/confirm.ts';
 import { poll } from '../../src/chain/reader/read.ts';
 import { insertCursor, saveBlocks } from '../../src/chain/reader/store.ts';
 import { callRpc, toHex } from '../../src/chain/rpc.ts';
+import { silentChains } from '../../src/chain/silence.ts';
 import { chainStatus } from '../../src/chain/status.ts';
 import { checkTokens } from '../../src/chain/tokens.ts';
 import { dayMs } from '../../src/lib/durations.ts';
@@ -52,6 +53,16 @@ test('the first pass begins behind the head; later passes find payments to watch
   assert.equal(row?.ordinal, 0);
   assert.equal(row?.account_id, fixtures.merchant.id);
   assert.deepEqual(row?.calldata_reference, Buffer.from(request.reference));
+});
+
+test('a node that has just started, and no new block → its first pass says that the chain is read', async (t) => {
+  await pollUntil(await fixtures.reader(), async () => (await fixtures.cursor()) !== null);
+  await fixtures.db.sql`update chain_cursors set updated_at = now() - interval '90 seconds'`;
+  const isSilent = async () => (await silentChains(fixtures.ctx, 'test')).length > 0;
+  assert.ok(await isSilent());
+  t.mock.method(performance, 'now', () => 1_000);
+  await poll(await fixtures.reader());
+  assert.ok(!(await isSilent()));
 });
 
 test('a transfer to oneself or of zero → not a payment; a mint → a payment from the zero address', async () => {

@@ -48,6 +48,7 @@ export type Reader = {
    * value.
    */
   cursor: store.Cursor | null;
+  /** When it was last stored that the chain was read although nothing was new; minus infinity before the first time. */
   progressAtMs: number;
   /** False once no transaction of the chain is known to be set aside. */
   mayBeUnread: boolean;

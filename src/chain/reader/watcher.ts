@@ -99,7 +99,7 @@ export async function makeReader(
     doubts: new Map(),
     comparison: newComparison(),
     cursor: null,
-    progressAtMs: 0,
+    progressAtMs: Number.NEGATIVE_INFINITY,
     mayBeUnread: true,
     gaps: { isPossible: true, ranges: new Map(), refused: new Map(), restUntilMs: 0 },
   };
