@@ -1,11 +1,11 @@
 import { clearAlarm } from '../../db/alarms.ts';
 import { dayMs } from '../../lib/durations.ts';
-import { type Rpc, RpcError } from '../rpc.ts';
+import type { Rpc } from '../rpc.ts';
 import { paidBy } from './blocks.ts';
 import { digestOf, nextReported, noteCompared, type Range, type Reading } from './comparison.ts';
-import { type EndOf, endsUpTo, logFailure, newestEndpoints } from './endpoints-asked.ts';
+import { type EndOf, endsUpTo, newestEndpoints } from './endpoints-asked.ts';
 import type { Reader } from './read.ts';
-import { queryLogs, type ReportedLogs } from './reported-logs.ts';
+import { askLogs, type ReportedLogs } from './reported-logs.ts';
 import { hostsAtLimit, type ReportedLog, setAside } from './set-aside.ts';
 import { type Cursor, selectBlocks } from './store.ts';
 
@@ -73,9 +73,10 @@ function endpointsFor(reader: Reader, url: string | null, failed: ReadonlySet<Rp
  * @param failed gets those that do not answer
  */
 async function compareRange(reader: Reader, range: Range, rpcs: readonly Rpc[], failed: Set<Rpc>): Promise<boolean> {
-  const { comparison, wallets } = reader;
-  const { rewinds } = comparison;
-  const [first, second] = await Promise.all(rpcs.map((rpc) => logsOf(reader, rpc, range, failed)));
+  const { chain, comparison, wallets } = reader;
+  const { rewinds, ranges } = comparison;
+  const query = { tokens: chain.tokens.map(({ address }) => address), ranges };
+  const [first, second] = await Promise.all(rpcs.map((rpc) => askLogs(reader, rpc, range, query, failed)));
   if (!first || second === null) return false;
   const reported: ReportedLog[] = [];
   for (let number = range.from; number <= range.to; number++) {
@@ -99,16 +100,3 @@ const readingOf = ({ url, logs }: ReportedLogs, number: number): Reading => ({
   url,
   digest: digestOf(logs.get(number) ?? []),
 });
-
-/** Null if fewer blocks must be requested, or the endpoint failed. */
-async function logsOf(reader: Reader, rpc: Rpc, range: Range, failed: Set<Rpc>): Promise<ReportedLogs | null> {
-  const tokens = reader.chain.tokens.map(({ address }) => address);
-  try {
-    return await queryLogs(reader, rpc, range, { tokens, ranges: reader.comparison.ranges });
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    logFailure(reader, rpc, error);
-    failed.add(rpc);
-    return null;
-  }
-}

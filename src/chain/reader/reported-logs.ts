@@ -1,6 +1,7 @@
 import { isProviderDown, type Log, type Rpc, RpcError } from '../rpc.ts';
 import { firstRange, nextRange, transferTopic } from './blocks.ts';
 import type { Range } from './comparison.ts';
+import { logFailure } from './endpoints-asked.ts';
 import { watchedTransfers } from './find.ts';
 import { ProviderFault } from './pool.ts';
 import type { Reader } from './read.ts';
@@ -13,15 +14,36 @@ export type ReportedLogs = Pick<Rpc, 'url' | 'host'> & {
 };
 
 /** What is asked for, and how many blocks are requested from an endpoint at once, by its URL. */
-export type LogQuery = { tokens: readonly string[]; ranges: Map<string, number> };
+type LogQuery = { tokens: readonly string[]; ranges: Map<string, number> };
 
 /**
  * The token transfers of some blocks, as an endpoint reports them.
  *
+ * @param failed gets the endpoint if it does not answer
+ * @returns null if fewer blocks must be requested, or the endpoint does not answer
+ */
+export async function askLogs(
+  reader: Reader,
+  rpc: Rpc,
+  range: Range,
+  query: LogQuery,
+  failed: Set<Rpc>,
+): Promise<ReportedLogs | null> {
+  try {
+    return await queryLogs(reader, rpc, range, query);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    logFailure(reader, rpc, error);
+    failed.add(rpc);
+    return null;
+  }
+}
+
+/**
  * @returns null if fewer blocks must be requested
  * @throws RpcError
  */
-export async function queryLogs(
+async function queryLogs(
   reader: Reader,
   rpc: Rpc,
   { from, to }: Range,

@@ -1,9 +1,9 @@
-import { type Rpc, RpcError } from '../rpc.ts';
+import type { Rpc } from '../rpc.ts';
 import { largestRange, nextRange, paidBy } from './blocks.ts';
 import { contentOf, type Range } from './comparison.ts';
-import { type EndOf, endsUpTo, logFailure, newestEndpoints } from './endpoints-asked.ts';
+import { type EndOf, endsUpTo, newestEndpoints } from './endpoints-asked.ts';
 import type { Reader } from './read.ts';
-import { queryLogs, type ReportedLogs } from './reported-logs.ts';
+import { askLogs, type ReportedLogs } from './reported-logs.ts';
 import { hostsAtLimit, setAside } from './set-aside.ts';
 import { countUntried, type Gap, noteTokens, selectGap, shortenGap } from './tokens-read-store.ts';
 
@@ -95,18 +95,8 @@ async function queryReports(
   failed: Set<Rpc>,
 ): Promise<ReportedLogs[] | null> {
   const { ranges, refused } = reader.gaps;
-  const answers = await Promise.all(
-    rpcs.map(async (rpc) => {
-      try {
-        return await queryLogs(reader, rpc, range, { tokens: [token], ranges });
-      } catch (error) {
-        if (!(error instanceof RpcError)) throw error;
-        logFailure(reader, rpc, error);
-        failed.add(rpc);
-        return null;
-      }
-    }),
-  );
+  const query = { tokens: [token], ranges };
+  const answers = await Promise.all(rpcs.map((rpc) => askLogs(reader, rpc, range, query, failed)));
   const reports = answers.filter((one) => one !== null);
   const unable = reports.filter(({ isRefused }) => isRefused);
   // It has probably deleted logs of this age: it is asked again about later blocks.
