@@ -11,9 +11,15 @@ export function sentRefundOf({ refunds }: Checkout, key: TransferKey): RefundRow
   return refund && isRefundSent(refund) ? refund : undefined;
 }
 
+/** What the network shows was sent back; null if it shows nothing, so that only the merchant's word is known. */
+const shownMicro = ({ state, given_micro }: RefundRow): bigint | null =>
+  state === 'other' || given_micro === null ? null : BigInt(given_micro);
+
 /** Whether the network shows that less was sent back than the merchant set out to refund. */
-const isShort = ({ state, given_micro, usdc_micro }: RefundRow): boolean =>
-  state !== 'other' && given_micro !== null && BigInt(given_micro) < BigInt(usdc_micro);
+function isShort(refund: RefundRow): boolean {
+  const micro = shownMicro(refund);
+  return micro !== null && micro < BigInt(refund.usdc_micro);
+}
 
 /** Whether less was sent back of one of these payments than the merchant set out to refund. */
 export const isAnyShort = (checkout: Checkout, keys: readonly TransferKey[]): boolean =>
@@ -32,11 +38,10 @@ export function refundSentences(checkout: Checkout, keys: readonly TransferKey[]
 
 function refundSentence({ words, merchant }: Checkout, refund: RefundRow): string {
   const { statusMessage: t } = payTexts(words);
-  const { state, given_micro, usdc_micro } = refund;
-  // Of a transfer that no network shows, only the merchant's word is known.
-  const isSeen = state !== 'other' && given_micro !== null;
+  const micro = shownMicro(refund);
+  const dueMicro = BigInt(refund.usdc_micro);
   const confirmed = isShort(refund) ? t.refundedPart : t.refunded;
-  const text = !isSeen ? t.refundReported : state === 'confirmed' ? confirmed : t.refunding;
-  const amount = groupMicro(words, BigInt((isSeen && given_micro) || usdc_micro));
-  return fill(text, { merchant, amount, due: groupMicro(words, BigInt(usdc_micro)) });
+  const text = micro === null ? t.refundReported : refund.state === 'confirmed' ? confirmed : t.refunding;
+  const amount = groupMicro(words, micro ?? dueMicro);
+  return fill(text, { merchant, amount, due: groupMicro(words, dueMicro) });
 }

@@ -5,6 +5,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import type { MandateRow } from '../../plans/mandates/read.ts';
 import type { ChargeRow } from '../../plans/read.ts';
 import { startOf } from '../../plans/rules.ts';
+import { isWaiting } from '../../requests/rules.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { payTexts } from '../../texts/pay.ts';
@@ -112,10 +113,11 @@ function revocationText(
 type ChargeStatus = 'open' | 'automatic' | 'confirming' | 'paid' | 'ended';
 
 /** @param isFailed an automatic charge failed, so the customer should act */
-function chargeStatusOf({ status, proof_status, collection }: ChargeRow, isFailed: boolean): ChargeStatus {
+function chargeStatusOf(row: ChargeRow, isFailed: boolean): ChargeStatus {
+  const { proof_status, collection } = row;
   if (proof_status === 'verified') return 'paid';
   if (proof_status === 'attached') return 'confirming';
-  if (status !== 'requested' && status !== 'opened') return 'ended';
+  if (!isWaiting(row)) return 'ended';
   return !isFailed && (collection === 'waiting' || collection === 'sent') ? 'automatic' : 'open';
 }
 
