@@ -1,4 +1,5 @@
 import { type ChainConfig, findChain } from '../config/chains.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { groupMicro } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 
@@ -15,8 +16,8 @@ export function symbolOf(chains: readonly ChainConfig[], row: Paid): string | nu
   return token?.symbol ?? (row.reason === 'wrong_token' ? null : 'USDC');
 }
 
-/** A payment's amount with its token; null if this node never knew the token. */
-export function paymentAmount(words: Words, chains: readonly ChainConfig[], row: Paid): string | null {
+/** A payment's amount with its token, or that the token is wrong if this node never knew it. */
+export function paymentAmount(words: Words, chains: readonly ChainConfig[], row: Paid): string {
   const symbol = symbolOf(chains, row);
-  return symbol === null ? null : `${groupMicro(words, BigInt(row.value))} ${symbol}`;
+  return symbol === null ? portalTexts(words).reasons.wrong_token : `${groupMicro(words, BigInt(row.value))} ${symbol}`;
 }

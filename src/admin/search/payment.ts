@@ -42,7 +42,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, key: TransferKe
   const mode = modeOf(scope.testMode);
   const chain = findChain(ctx.chains[mode], key.chainId);
   const refund = refunds.get(name);
-  const amount = paymentAmount(words, ctx.chains[mode], row) ?? reasons.wrong_token;
+  const amount = paymentAmount(words, ctx.chains[mode], row);
   const meant = row.request_id ?? row.candidate_request_id;
   const merchantName = firstVisible(merchant.business_name, merchant.display_name) ?? requests.unnamed;
   return call.show({

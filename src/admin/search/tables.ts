@@ -59,7 +59,7 @@ export function foundPayments(words: Words, found: FoundPayment[], ctx: Context)
   const { unmatched, requests, reasons } = portalTexts(words);
   const admin = adminTexts(words);
   const chains = allChains(ctx.chains);
-  const amount = (row: UnmatchedRow) => paymentAmount(words, chains, row) ?? reasons.wrong_token;
+  const amount = (row: UnmatchedRow) => paymentAmount(words, chains, row);
   return html`
     <h2>${unmatched.list}</h2>
     ${table<FoundPayment>(

@@ -12,7 +12,6 @@ import type { RefundRow } from '../../refunds/read.ts';
 import { readRefunds } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { portalTexts } from '../../texts/portal.ts';
 import { shortAddress } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
@@ -107,13 +106,12 @@ function unmatchedTable(
   { chains, now }: ReturnType<typeof tableOf>,
 ) {
   const { unmatched: t, reason } = dashboardTexts(words);
-  const { wrong_token: wrongToken } = portalTexts(words).reasons;
   return table<UnmatchedRow>(
     t.title,
     [
       {
         name: t.amount,
-        cell: (row) => html`<a href="${path}/${keyOf(row)}">${paymentAmount(words, chains, row) ?? wrongToken}</a>`,
+        cell: (row) => html`<a href="${path}/${keyOf(row)}">${paymentAmount(words, chains, row)}</a>`,
       },
       {
         name: t.why,

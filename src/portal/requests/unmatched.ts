@@ -153,7 +153,7 @@ function unmatchedTable(
   now: Date,
 ): Html {
   const { unmatched, requests, reasons } = portalTexts(words);
-  const amount = (row: UnmatchedRow) => paymentAmount(words, chains, row) ?? reasons.wrong_token;
+  const amount = (row: UnmatchedRow) => paymentAmount(words, chains, row);
   return table<UnmatchedRow>(
     unmatched.list,
     [
